@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { systemClock } from "../src/base/clock.ts";
 import { randomIds } from "../src/local/ids.ts";
-import { defaultSizes } from "../src/local/search/chunks.ts";
-import { matchExpression, termsOf } from "../src/local/search/terms.ts";
+import { defaultChunkSizes } from "../src/local/search/chunks.ts";
+import { toMatchExpression, extractTerms } from "../src/local/search/terms.ts";
 import { VectorStores } from "../src/local/search/vector-stores.ts";
 import { type Database, openDatabase } from "../src/local/store/database.ts";
 
@@ -33,7 +33,7 @@ export async function measureFileSearch(rounds: number): Promise<readonly Search
     const queries = Array.from({ length: QUERIES }, (_, index) => wordsFrom(index * 7919, 3));
     const oneRound = (): SearchRound => {
       const times = queries.map((query) => {
-        const expression = matchExpression(termsOf(query)) ?? "";
+        const expression = toMatchExpression(extractTerms(query)) ?? "";
         return {
           bare: measure(() => bare.all(expression)),
           ours: measure(() => search(stores, id, query)),
@@ -78,14 +78,14 @@ async function fill(database: Database, folder: string) {
     expiresDays: null,
     metadata: {},
     fileIds: [],
-    sizes: defaultSizes,
+    sizes: defaultChunkSizes,
   });
   const sizes = { maxTokens: 100, overlapTokens: 0 };
   stores.files.attachBatch(
     id,
     fileIds.map((fileId) => ({ fileId, sizes, attributes: {} })),
   );
-  await stores.idle();
+  await stores.waitUntilIdle();
   const { chunk_count: count } =
     database.prepare("SELECT chunk_count FROM vector_stores").get() ?? {};
   if (typeof count !== "number" || count < FILES * CHUNKS_PER_FILE) {

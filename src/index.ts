@@ -192,7 +192,7 @@ export { type Snapshot, SnapshotError, SnapshotRestoreError } from "./session/sn
 export { evaluate } from "./adapter/evaluate.ts";
 export type { LoopOptions } from "./adapter/loop-options.ts";
 export type {
-  AskedCall,
+  DelegatedCall,
   FinishReason,
   HistoryStep,
   HostedCall,

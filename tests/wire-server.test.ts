@@ -13,7 +13,7 @@ import {
   urlCitation,
   type WireServer,
   webSearchCall,
-  wireServer,
+  startWireServer,
 } from "./support/wire-server.ts";
 
 /** Sends `POST /responses` to a server and returns the response. */
@@ -32,7 +32,7 @@ const said = { type: "message", role: "assistant", content: "Well." };
 
 describe("wireServer()", () => {
   test("answers each request with the script's next response", async () => {
-    await using server = await wireServer([
+    await using server = await startWireServer([
       [message("Owls.", [urlCitation("https://owls.example", "Owls", [0, 4])])],
       { output: [message("Half")], incomplete_details: { reason: "max_output_tokens" } },
       { output: [], error: { code: "server_error", message: "No." }, usage: null, id: "resp_x" },
@@ -71,7 +71,7 @@ describe("wireServer()", () => {
   });
 
   test("records every request", async () => {
-    await using server = await wireServer([[message("Hello.")]]);
+    await using server = await startWireServer([[message("Hello.")]]);
     await postResponses(server, { store: false });
     await fetch(`${server.url}/containers?limit=2`, { headers: { authorization: "Bearer key" } });
 
@@ -87,13 +87,13 @@ describe("wireServer()", () => {
   });
 
   test("accepts a function as script", async () => {
-    await using server = await wireServer(({ body }) => [message(`You said ${body["input"]}`)]);
+    await using server = await startWireServer(({ body }) => [message(`You said ${body["input"]}`)]);
     const { json } = await postResponses(server, { input: "owl" });
     expect(json.output[0].content[0].text).toBe("You said owl");
   });
 
   test("assigns unique ids and keeps the script's ids", async () => {
-    await using server = await wireServer([
+    await using server = await startWireServer([
       [reasoning(), functionCall("add", {}), shellCall(["ls"], "cntr_1"), shellCallOutput([])],
       [reasoning("rs_2"), reasoning(), functionCall("add", { a: 1 }, "call_own"), { type: "odd" }],
     ]);
@@ -140,7 +140,7 @@ describe("wireServer()", () => {
       "file_search_call.results",
       "web_search_call.action.sources",
     ];
-    await using server = await wireServer([output, output]);
+    await using server = await startWireServer([output, output]);
     const bare = (await postResponses(server)).json.output;
     const full = (await postResponses(server, { include })).json.output;
 
@@ -157,7 +157,7 @@ describe("wireServer()", () => {
   });
 
   test("answers configured routes and returns 404 for others", async () => {
-    await using server = await wireServer([], {
+    await using server = await startWireServer([], {
       routes: {
         "GET /containers/cntr_1": { json: { id: "cntr_1" }, headers: { "x-more": "yes" } },
         "GET /files/file_1/content": { bytes: Uint8Array.of(1, 2) },
@@ -195,7 +195,7 @@ describe("wireServer()", () => {
 
   test("fails as scripted: with an error, a lost connection, or no response", async () => {
     const error = { message: "Slow down.", code: "rate_limit_exceeded" };
-    await using server = await wireServer([
+    await using server = await startWireServer([
       { status: 429, error, headers: { "retry-after": "2" } },
       { raw: ({ socket }) => socket.destroy() },
       { stall: true },
@@ -216,7 +216,7 @@ describe("wireServer()", () => {
   });
 
   test("tolerates clients that disconnect", async () => {
-    await using server = await wireServer([{ stall: true }]);
+    await using server = await startWireServer([{ stall: true }]);
     const stop = new AbortController();
     const init = { method: "POST", body: '{"model":"m"}', signal: stop.signal };
     const gone = expect(fetch(`${server.url}/responses`, init)).rejects.toThrow("enough");
@@ -242,7 +242,7 @@ describe("wireServer() rejects with the provider's message", () => {
       "missing_required_parameter",
     ],
   ])("%s", async (_what, body, words, code) => {
-    await using server = await wireServer([[message("Yes.")]], { invalid: "allowed" });
+    await using server = await startWireServer([[message("Yes.")]], { invalid: "allowed" });
     const { status, json } = await postResponses(server, body);
     expect([status, json.error.message, json.error.code]).toEqual([400, words, code]);
     expect((await postResponses(server)).status).toBe(200); // the answer was not used up
@@ -277,8 +277,8 @@ describe("wireServer() rejects with the provider's message", () => {
     ["reasoning that was not stored", unsealed, "Item with id 'rs_1' not found."],
   ])("%s, unless it is lenient", async (_what, body, words) => {
     const answers = [[message("Yes.")]];
-    await using strict = await wireServer(answers, { leftOver: "allowed", invalid: "allowed" });
-    await using lenient = await wireServer(answers, { lenient: true, invalid: "allowed" });
+    await using strict = await startWireServer(answers, { leftOver: "allowed", invalid: "allowed" });
+    await using lenient = await startWireServer(answers, { lenient: true, invalid: "allowed" });
 
     const { status, json } = await postResponses(strict, body);
     expect([status, json.error.param]).toEqual([body === unsealed ? 404 : 400, "input"]);
@@ -292,7 +292,7 @@ describe("wireServer() rejects with the provider's message", () => {
     ["an output to a stored call", { input: [output], previous_response_id: "resp_1" }],
     ["an output to a call by its id", { input: [{ type: "item_reference", id: "fc_1" }, output] }],
   ])("nothing for %s", async (_what, body) => {
-    await using server = await wireServer([[message("Yes.")]], { invalid: "allowed" });
+    await using server = await startWireServer([[message("Yes.")]], { invalid: "allowed" });
     expect((await postResponses(server, body)).status).toBe(200);
   });
 });
@@ -300,18 +300,18 @@ describe("wireServer() rejects with the provider's message", () => {
 describe("WireServer.close()", () => {
   test("throws for unused answers, unless that is allowed", async () => {
     const script = [[message("One.")], [message("Two.")]];
-    const server = await wireServer(script);
+    const server = await startWireServer(script);
     await postResponses(server);
     await expect(server.close()).rejects.toThrow("1 of the script's 2 answers were not requested");
     await server.close(); // throws only once
 
-    const other = await wireServer(script, { leftOver: "allowed" });
+    const other = await startWireServer(script, { leftOver: "allowed" });
     await other.close();
     await expect(postResponses(other)).rejects.toThrow("fetch failed");
   });
 
   test("throws for requests without an answer in the script", async () => {
-    const server = await wireServer([]);
+    const server = await startWireServer([]);
     const { status, header, json } = await postResponses(server);
     const words = "The script has no answer to request 1, POST /responses";
     expect([status, json.error.message, header("x-should-retry")]).toEqual([500, words, "false"]);
@@ -319,11 +319,11 @@ describe("WireServer.close()", () => {
   });
 
   test("throws a script's error, before and after the response started", async () => {
-    const server = await wireServer(() => Promise.reject(new Error("no script today")));
+    const server = await startWireServer(() => Promise.reject(new Error("no script today")));
     expect((await postResponses(server)).json.error.message).toBe("no script today");
     await expect(server.close()).rejects.toThrow("no script today");
 
-    const other = await wireServer([
+    const other = await startWireServer([
       {
         raw: (_request, response) => {
           response.flushHeaders();

@@ -5,7 +5,7 @@ import { PromptTemplate } from "../prompt/template.ts";
 import { Session } from "../session/session.ts";
 import { recordingBus } from "../testing/recording-bus.ts";
 import { scriptedClient } from "../testing/scripted-client.ts";
-import { type ScriptedTurn, turnOf } from "../testing/scripted-turn.ts";
+import { type ScriptedTurn, completeTurn } from "../testing/scripted-turn.ts";
 import { Progress } from "./evaluation.ts";
 
 const task = new MarkdownSection({ key: "t", title: "T", template: "Work." });
@@ -22,8 +22,8 @@ async function evaluateScript(...script: readonly ScriptedTurn[]) {
 describe("the cost of an evaluation", () => {
   test("is the sum of all turns, in the response and in the event", async () => {
     const { response, executed } = await evaluateScript(
-      { goesOn: true, costUsd: 0.25 },
-      { goesOn: true },
+      { continues: true, costUsd: 0.25 },
+      { continues: true },
       { text: "Done.", costUsd: 0.5 },
     );
     expect([response.costUsd, executed?.costUsd]).toEqual([0.75, 0.75]);
@@ -35,7 +35,7 @@ describe("the cost of an evaluation", () => {
   });
 
   test("is absent if no turn reports one", async () => {
-    const { response, executed } = await evaluateScript({ goesOn: true }, { text: "Done." });
+    const { response, executed } = await evaluateScript({ continues: true }, { text: "Done." });
     expect([response, executed].some((one) => one && "costUsd" in one)).toBe(false);
   });
 });
@@ -43,8 +43,8 @@ describe("the cost of an evaluation", () => {
 test("Progress reports the cost separately from the partial response", () => {
   const progress = new Progress();
   expect(progress.getCost()).toEqual({});
-  progress.add(turnOf({ costUsd: 0.5 }, 1));
-  progress.add(turnOf({}, 2));
+  progress.add(completeTurn({ costUsd: 0.5 }, 1));
+  progress.add(completeTurn({}, 2));
   expect(progress.getCost()).toEqual({ costUsd: 0.5 });
   expect(progress.toPartialResponse()).not.toHaveProperty("costUsd");
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { usageOf } from "../base/usage.ts";
+import { toUsage } from "../base/usage.ts";
 import { Prompt } from "../prompt/prompt.ts";
 import { MarkdownSection } from "../prompt/sections/markdown-section.ts";
 import { PromptTemplate } from "../prompt/template.ts";
@@ -85,7 +85,7 @@ describe("the events of an evaluation", () => {
         text: "Let me see.",
         toolCalls: [{ name: "add", callId: "call_1_1", arguments: '{"a":1}' }],
         hostedCalls: [expect.objectContaining({ ...hostedCall, success: true })],
-        usage: usageOf(usage),
+        usage: toUsage(usage),
         durationMs: 1_000,
         requestId: "request_1",
       },
@@ -98,7 +98,7 @@ describe("the events of an evaluation", () => {
         params: { query: "owls" },
         result: { success: true, message: "OK", value: { text: "Owls." } },
         renderedOutput: '{"text":"Owls."}',
-        usage: usageOf(usage),
+        usage: toUsage(usage),
         durationMs: null,
         origin: { execution: "provider", provider: "scripted", capability: "web_search" },
       },
@@ -111,7 +111,7 @@ describe("the events of an evaluation", () => {
         params: { a: 1, b: 2 },
         result: { success: true, message: "Added", value: { sum: 3 } },
         renderedOutput: '{"sum":3}',
-        usage: usageOf(usage),
+        usage: toUsage(usage),
         durationMs: 250,
       },
       { type: "TurnStarted", ...stamp, createdAt: later(1_250), turn: 2 },
@@ -123,7 +123,7 @@ describe("the events of an evaluation", () => {
         text: "Three.",
         toolCalls: [],
         hostedCalls: [],
-        usage: usageOf(usage),
+        usage: toUsage(usage),
         durationMs: 0,
         requestId: null,
       },
@@ -132,7 +132,7 @@ describe("the events of an evaluation", () => {
         ...stamp,
         createdAt: later(1_250),
         text: "Three.",
-        usage: usageOf({ inputTokens: 20, outputTokens: 4 }),
+        usage: toUsage({ inputTokens: 20, outputTokens: 4 }),
         finishReason: "stop",
         model: "model-2",
         requestIds: ["request_1"],

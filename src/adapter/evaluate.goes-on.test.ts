@@ -34,7 +34,7 @@ const template = new PromptTemplate({
   feedback: [feedback],
 });
 
-const continuing: ScriptedTurn = { text: "Let me see.", goesOn: true };
+const continuing: ScriptedTurn = { text: "Let me see.", continues: true };
 const searching = { ...continuing, hostedCalls: [{ name: "web_search", output: {} }] };
 const done = { text: "Done." };
 
@@ -53,7 +53,7 @@ describe("a turn that continues", () => {
     expect(outcome).toMatchObject({ text: "Done.", output: "Done.", responseId: "response_3" });
     const nothing: Partial<TurnRequest> = {
       answers: [],
-      performed: [],
+      delegatedResults: [],
       notes: [],
       toolChoice: "auto",
     };
@@ -103,7 +103,7 @@ describe("a turn that continues", () => {
 });
 
 test.each([false, undefined])("a turn that does not continue (%s) is the answer", async (no) => {
-  const { outcome, asked } = await evaluateScript([{ text: "Done.", goesOn: no }, done]);
+  const { outcome, asked } = await evaluateScript([{ text: "Done.", continues: no }, done]);
   expect(outcome).toMatchObject({ text: "Done." });
   expect(asked).toHaveLength(1);
 });

@@ -1,5 +1,5 @@
-import { orAborted } from "../base/clock.ts";
-import { messageOf } from "../base/errors.ts";
+import { raceAbort } from "../base/clock.ts";
+import { getErrorMessage } from "../base/errors.ts";
 import { PromptEvaluationError } from "../base/evaluation-errors.ts";
 import { warn } from "../base/warn.ts";
 import type { Prompt } from "../prompt/prompt.ts";
@@ -9,7 +9,7 @@ import { collectFeedback } from "./calls/feedback.ts";
 import { runDelegatedCall, runHostedCall } from "./calls/run-hosted-call.ts";
 import { runToolCalls } from "./calls/run-tool-calls.ts";
 import { type Evaluation, Progress, readVisibility } from "./evaluation.ts";
-import { announce } from "./events.ts";
+import { publishEvent } from "./events.ts";
 import { Guard } from "./guard.ts";
 import { type LoopOptions, type LoopSettings, resolveLoopSettings } from "./loop-options.ts";
 import type { HostedCall, ModelClient, ToolAnswer, Turn, TurnRequest } from "./model-client.ts";
@@ -17,7 +17,7 @@ import { parentScope } from "./nested-adapter.ts";
 import { createResponse } from "./output.ts";
 import { loadOverrides, preparePrompt } from "./prepare-prompt.ts";
 import type { PromptResponse } from "./provider-adapter.ts";
-import { throttled } from "./throttle.ts";
+import { retryThrottled } from "./throttle.ts";
 import { relaxToolChoice } from "./tool-choice.ts";
 
 /**
@@ -45,7 +45,7 @@ export async function evaluate<Output>(
 
   async function converse(isNested: boolean): Promise<PromptResponse<Output>> {
     guard.enter("render");
-    await orAborted(loadOverrides(prompt, client, settings), guard.signal);
+    await raceAbort(loadOverrides(prompt, client, settings), guard.signal);
     const rendered = preparePrompt(prompt, client, settings);
     const resources = new OpenResources(prompt.template.resources, settings.resources);
     const evaluation: Evaluation = {
@@ -64,7 +64,7 @@ export async function evaluate<Output>(
     try {
       const turn = await takeTurns(evaluation, client, settings, progress);
       guard.enter("response");
-      const response = await orAborted(
+      const response = await raceAbort(
         createResponse(rendered, { turn, progress, client }),
         guard.signal,
       );
@@ -95,7 +95,7 @@ async function takeTurns(
     const next: NextTurn = {
       turn: number,
       answers,
-      performed: delegatedResults,
+      delegatedResults: delegatedResults,
       notes,
       toolChoice,
     };
@@ -106,7 +106,7 @@ async function takeTurns(
       progress.settleCall(call, await runHostedCall(call, evaluation, turn.usage));
     }
     delegatedResults = await runDelegatedCalls(turn, evaluation, progress);
-    if (!turn.goesOn && turn.toolCalls.length + delegatedResults.length === 0) return turn;
+    if (!turn.continues && turn.toolCalls.length + delegatedResults.length === 0) return turn;
     const isHosted = turn.hostedCalls.length + delegatedResults.length > 0;
     const hasFeedback = prompt.template.feedback.length > 0;
     notes = isHosted && hasFeedback ? toNotes(await collectFeedback(evaluation)) : [];
@@ -124,7 +124,7 @@ type NextTurn = Omit<TurnRequest, "rendered" | "signal">;
 
 /** Runs the calls that the provider delegates, one after the other. */
 async function runDelegatedCalls(
-  { askedCalls = [], usage }: Turn,
+  { delegatedCalls: askedCalls = [], usage }: Turn,
   evaluation: Evaluation,
   progress: Progress,
 ): Promise<readonly HostedCall[]> {
@@ -166,10 +166,10 @@ async function takeTurn(
 ): Promise<Turn> {
   const { rendered, clock, guard, isNested } = evaluation;
   const { signal, deadline } = guard;
-  announce(evaluation, { type: "TurnStarted", turn: next.turn });
+  publishEvent(evaluation, { type: "TurnStarted", turn: next.turn });
   const started = clock.now();
-  const turn = await throttled(
-    () => orAborted(client.send({ ...next, rendered, signal, isNested }), signal),
+  const turn = await retryThrottled(
+    () => raceAbort(client.send({ ...next, rendered, signal, isNested }), signal),
     { ...settings, signal, deadline },
   );
   const { text, toolCalls, hostedCalls, usage, requestId } = turn;
@@ -177,7 +177,7 @@ async function takeTurn(
   const summary = { text, toolCalls, hostedCalls, usage, durationMs, requestId };
   // The conversation of a nested evaluation is not stored in the session.
   const history = turn.history && !isNested ? { history: turn.history } : {};
-  announce(evaluation, { type: "TurnCompleted", turn: next.turn, ...summary, ...history });
+  publishEvent(evaluation, { type: "TurnCompleted", turn: next.turn, ...summary, ...history });
   return turn;
 }
 
@@ -189,7 +189,7 @@ function publishAnswer(
   const { usage, model, turns } = progress;
   const requestIds = Object.freeze([...progress.requestIds]);
   const summary = { text, usage, finishReason, model, requestIds, turns, ...progress.getCost() };
-  announce(evaluation, { type: "PromptExecuted", ...summary });
+  publishEvent(evaluation, { type: "PromptExecuted", ...summary });
 }
 
 /**
@@ -200,7 +200,7 @@ function resolveSettings(prompt: Prompt, client: ModelClient, options: LoopOptio
     return resolveLoopSettings(prompt, client, options);
   } catch (cause) {
     const promptName = String(prompt?.name ?? "");
-    throw new PromptEvaluationError(messageOf(cause), { promptName, phase: "request", cause });
+    throw new PromptEvaluationError(getErrorMessage(cause), { promptName, phase: "request", cause });
   }
 }
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { noUsage, usageOf } from "../base/usage.ts";
+import { noUsage, toUsage } from "../base/usage.ts";
 import { Prompt } from "../prompt/prompt.ts";
 import { MarkdownSection } from "../prompt/sections/markdown-section.ts";
 import { PromptTemplate } from "../prompt/template.ts";
 import { Session } from "../session/session.ts";
 import { scriptedClient } from "../testing/scripted-client.ts";
-import { type ScriptedTurn, turnOf } from "../testing/scripted-turn.ts";
+import { type ScriptedTurn, completeTurn } from "../testing/scripted-turn.ts";
 import type { Citation } from "../tools/hosted/citation.ts";
 import { Tool } from "../tools/tool.ts";
 import { ToolResult } from "../tools/tool-result.ts";
@@ -20,7 +20,7 @@ const createCitation = (url: string, span: Citation["span"]): Citation => ({
 
 const createProgress = (...turns: readonly ScriptedTurn[]) => {
   const progress = new Progress();
-  for (const [index, turn] of turns.entries()) progress.add(turnOf(turn, index + 1));
+  for (const [index, turn] of turns.entries()) progress.add(completeTurn(turn, index + 1));
   return progress;
 };
 
@@ -44,7 +44,7 @@ describe("Progress", () => {
       { usage: { inputTokens: 1, outputTokens: 2 } },
       { usage: { inputTokens: 3 } },
     );
-    expect(usage).toEqual(usageOf({ inputTokens: 4, outputTokens: 2 }));
+    expect(usage).toEqual(toUsage({ inputTokens: 4, outputTokens: 2 }));
     expect(turns).toBe(2);
   });
 
@@ -58,7 +58,7 @@ describe("Progress", () => {
   });
 
   test("has every hosted call, first as received and then as settled", () => {
-    const turn = turnOf({ hostedCalls: [{ name: "a" }, { name: "b" }] }, 1);
+    const turn = completeTurn({ hostedCalls: [{ name: "a" }, { name: "b" }] }, 1);
     const progress = new Progress();
     progress.add(turn);
     expect(progress.toPartialResponse().hostedCalls).toEqual(turn.hostedCalls);
@@ -73,7 +73,7 @@ describe("Progress", () => {
   test("returns a partial response that does not change later", () => {
     const progress = createProgress({ text: "a" });
     const partial = progress.toPartialResponse();
-    progress.add(turnOf({ text: "b" }, 2));
+    progress.add(completeTurn({ text: "b" }, 2));
     expect(partial).toMatchObject({ text: "a", turns: 1 });
     expect([partial, partial.hostedCalls].every(Object.isFrozen)).toBe(true);
   });

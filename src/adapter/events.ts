@@ -319,7 +319,7 @@ export interface EventPublisher {
 }
 
 /** An event of the loop without its stamp. */
-export type Announcement =
+export type AdapterEvent =
   | Unstamped<PromptRendered>
   | Unstamped<TurnStarted>
   | Unstamped<TurnCompleted>
@@ -340,9 +340,9 @@ export type Announcement =
 type Unstamped<Event> = Omit<Event, keyof EventStamp>;
 
 /** Adds the stamp to an event and dispatches it on the session. */
-export function announce(
+export function publishEvent(
   { session, prompt, adapterName, clock }: EventPublisher,
-  event: Announcement,
+  event: AdapterEvent,
 ): void {
   const stamp: EventStamp = {
     sessionId: session.id,

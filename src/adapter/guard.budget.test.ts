@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Budget, BudgetTracker } from "../base/budget.ts";
 import { BudgetExceededError, PromptEvaluationError } from "../base/evaluation-errors.ts";
-import { usageOf } from "../base/usage.ts";
+import { toUsage } from "../base/usage.ts";
 import { Prompt } from "../prompt/prompt.ts";
 import { MarkdownSection } from "../prompt/sections/markdown-section.ts";
 import { PromptTemplate } from "../prompt/template.ts";
@@ -63,7 +63,7 @@ describe("a budget", () => {
       phase: "budget",
       promptName: "demo:k",
       message: expect.stringContaining("Raise the budget or shorten the task."),
-      partial: { text: "Done.", turns: 2, usage: usageOf({ inputTokens: 11, outputTokens: 5 }) },
+      partial: { text: "Done.", turns: 2, usage: toUsage({ inputTokens: 11, outputTokens: 5 }) },
     });
   });
 
@@ -115,7 +115,7 @@ describe("a budget", () => {
     const budget = new Budget({ maxInputTokens: 10 });
     await scriptedClient(callWork(3), answer(1)).evaluate(prompt, { session, budget });
     expect(seen).toMatchObject([{ budget }]);
-    expect(seen[0]?.total).toEqual(usageOf({ inputTokens: 4 }));
+    expect(seen[0]?.total).toEqual(toUsage({ inputTokens: 4 }));
   });
 });
 
@@ -125,7 +125,7 @@ describe("a budget tracker", () => {
     const client = scriptedClient(answer(6), answer(4), answer(1));
     await client.evaluate(prompt, { session, budgetTracker });
     await client.evaluate(prompt, { session, budgetTracker });
-    expect(budgetTracker.total).toEqual(usageOf({ inputTokens: 10 }));
+    expect(budgetTracker.total).toEqual(toUsage({ inputTokens: 10 }));
     const third = client.evaluate(prompt, { session, budgetTracker });
     expect(await catchFailure(third)).toMatchObject({ used: 11, partial: { turns: 1 } });
   });

@@ -1,6 +1,6 @@
 import { type Budget, BudgetTracker } from "../base/budget.ts";
 import type { Deadline } from "../base/deadline.ts";
-import { messageOf } from "../base/errors.ts";
+import { getErrorMessage } from "../base/errors.ts";
 import {
   BudgetExceededError,
   DeadlineExceededError,
@@ -88,7 +88,7 @@ export class Guard {
   #wrapError(cause: unknown): PromptEvaluationError {
     if (this.deadline?.signal().aborted) return this.#createDeadlineError(cause);
     const { phase } = this;
-    return new PromptEvaluationError(messageOf(cause), {
+    return new PromptEvaluationError(getErrorMessage(cause), {
       promptName: this.#promptName,
       phase,
       cause,

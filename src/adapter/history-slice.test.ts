@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { noUsage } from "../base/usage.ts";
 import { Session } from "../session/session.ts";
 import type { TurnCompleted } from "./events.ts";
-import { historySliceOf } from "./history-slice.ts";
+import { createHistorySlice } from "./history-slice.ts";
 
 const createItem = (id: string) => ({ type: "message", id });
 const createTurn = (adapter: string, kept: number, added: readonly object[]): TurnCompleted => ({
@@ -21,8 +21,8 @@ const createTurn = (adapter: string, kept: number, added: readonly object[]): Tu
   history: { kept, added },
 });
 
-const birds = historySliceOf({ id: "birds.history", adapterName: "birds" });
-const fish = historySliceOf({ id: "fish.history", adapterName: "fish" });
+const birds = createHistorySlice({ id: "birds.history", adapterName: "birds" });
+const fish = createHistorySlice({ id: "fish.history", adapterName: "fish" });
 
 describe("createHistorySlice()", () => {
   test("returns a frozen slice with its own id", () => {
@@ -50,7 +50,7 @@ describe("createHistorySlice()", () => {
 
   test("converts items when they are added and when they are loaded", () => {
     const keep = (one: object) => Object.freeze({ ...one, kept: true });
-    const marked = historySliceOf({ id: "m", adapterName: "birds", keep });
+    const marked = createHistorySlice({ id: "m", adapterName: "birds", keep });
     const session = new Session({ id: "s" }).register(marked);
     session.dispatch(createTurn("birds", 0, [createItem("a")]));
     session.dispatch(createTurn("birds", 1, [createItem("b")]));

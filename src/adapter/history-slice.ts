@@ -1,5 +1,5 @@
 import { WinkError } from "../base/errors.ts";
-import { deepFreeze, frozenCopy, isPlainObject } from "../base/freeze.ts";
+import { deepFreeze, copyAndFreeze, isPlainObject } from "../base/freeze.ts";
 import type { BusEvent } from "../session/event-map.ts";
 import type { Slice } from "../session/slice.ts";
 import type { HistoryStep } from "./model-client.ts";
@@ -17,7 +17,7 @@ export interface HistorySliceOptions {
  * Creates a slice with the session's last conversation on one adapter, in the provider's own items.
  * `continue` uses it. The cost of a turn does not depend on the length of the conversation.
  */
-export function historySliceOf({
+export function createHistorySlice({
   id,
   adapterName,
   keep = (item) => item,
@@ -39,7 +39,7 @@ export function historySliceOf({
     read: (kept: unknown) => (kept as ItemList).read(),
     load: (state: unknown) =>
       Array.isArray(state) && state.every(isPlainObject)
-        ? { kept: new ItemList(frozenCopy(state).map(keep), keep) }
+        ? { kept: new ItemList(copyAndFreeze(state).map(keep), keep) }
         : "its state is not an array of items",
   });
 }

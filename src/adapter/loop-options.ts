@@ -9,7 +9,7 @@ import { ResourceRegistry } from "../tools/resources.ts";
 import type { ModelClient } from "./model-client.ts";
 import type { NestedOptions } from "./nested-adapter.ts";
 import type { ProviderAdapter } from "./provider-adapter.ts";
-import { type RetrySettings, type ThrottlePolicy, throttlePolicy } from "./throttle.ts";
+import { type RetrySettings, type ThrottlePolicy, resolveThrottlePolicy } from "./throttle.ts";
 
 const refuse = InvalidOptionError.at((name) => `evaluate(${name})`);
 
@@ -65,7 +65,7 @@ export function resolveLoopSettings(
   return {
     ...options,
     maxTurns,
-    throttle: throttlePolicy(options.throttle),
+    throttle: resolveThrottlePolicy(options.throttle),
     clock: options.clock ?? systemClock,
     random: options.random ?? Math.random,
     logger: options.logger ?? silentLogger,

@@ -13,7 +13,7 @@ import { NativeTool } from "../tools/native-tool.ts";
 import { Tool } from "../tools/tool.ts";
 import { ToolResult } from "../tools/tool-result.ts";
 import { evaluate } from "./evaluate.ts";
-import type { AskedCall, HostedCall, ModelClient, Turn, TurnRequest } from "./model-client.ts";
+import type { DelegatedCall, HostedCall, ModelClient, Turn, TurnRequest } from "./model-client.ts";
 import type { EvaluateOptions, ProviderAdapter } from "./provider-adapter.ts";
 
 const createHostedTool = (more: Partial<HostedToolOptions<object, unknown>> = {}) =>
@@ -57,8 +57,8 @@ const createPrompt = (hostedTools: readonly HostedTool[], tools: readonly Tool[]
     }),
   );
 
-const delegateCall = (run: AskedCall["run"], more: Partial<AskedCall> = {}): Partial<Turn> => ({
-  askedCalls: [
+const delegateCall = (run: DelegatedCall["run"], more: Partial<DelegatedCall> = {}): Partial<Turn> => ({
+  delegatedCalls: [
     {
       name: "patch",
       kind: "patch",
@@ -107,8 +107,8 @@ describe("a delegated call", () => {
       message: "Patched.",
     };
     expect(hostedCalls).toEqual([call]);
-    expect(asked[1]?.performed).toEqual([call]);
-    expect(asked[0]?.performed).toEqual([]);
+    expect(asked[1]?.delegatedResults).toEqual([call]);
+    expect(asked[0]?.delegatedResults).toEqual([]);
     expect(hostedOutputs.get("patch")).toEqual({ lines: 2 });
     const [event] = bus.of("ToolInvoked");
     expect(event).toMatchObject({ name: "patch", callId: "p1", result: { value: { lines: 2 } } });
@@ -145,7 +145,7 @@ describe("a delegated call", () => {
       createPrompt([createHostedTool()]),
     );
     await response;
-    expect(asked[1]?.performed).toMatchObject([
+    expect(asked[1]?.delegatedResults).toMatchObject([
       { success: false, output: null, message: 'Tool "patch" failed: disk full' },
     ]);
     expect(await filesystem.exists("a.txt")).toBe(false);
@@ -162,7 +162,7 @@ describe("a delegated call", () => {
       createPrompt([createHostedTool()]),
     );
     await response;
-    expect(asked[1]?.performed).toMatchObject([{ success: false, output: { exit: 1 } }]);
+    expect(asked[1]?.delegatedResults).toMatchObject([{ success: false, output: { exit: 1 } }]);
   });
 
   test("is passed to the tool's hook, which may replace its output", async () => {
@@ -172,7 +172,7 @@ describe("a delegated call", () => {
     });
     const { asked, response } = evaluateTurns([done, { text: "Done." }], createPrompt([tool]));
     expect((await response).hostedOutputs.get("patch")).toBe(2);
-    expect(asked[1]?.performed).toMatchObject([{ output: 2, message: "Two.", success: true }]);
+    expect(asked[1]?.delegatedResults).toMatchObject([{ output: 2, message: "Two.", success: true }]);
   });
 
   test("whose hook fails is rolled back and reported as failed", async () => {
@@ -189,7 +189,7 @@ describe("a delegated call", () => {
     });
     const { asked, response } = evaluateTurns([done, { text: "Sorry." }], createPrompt([tool]));
     await response;
-    const [performed] = asked[1]?.performed ?? [];
+    const [performed] = asked[1]?.delegatedResults ?? [];
     expect(performed).toMatchObject({ output: null, message: "Not like that.", success: false });
     expect(await filesystem.exists("a.txt")).toBe(false);
   });

@@ -62,7 +62,7 @@ export interface TurnRequest {
   /** Results of the last turn's tool calls, in order. */
   readonly answers: readonly ToolAnswer[];
   /** Results of the last turn's delegated calls, in order. */
-  readonly performed: readonly HostedCall[];
+  readonly delegatedResults: readonly HostedCall[];
   /** Additional text for the model: feedback after calls that the provider ran. */
   readonly notes: readonly string[];
   /** Whether the model must call a tool. */
@@ -95,7 +95,7 @@ export interface Turn {
   /** Calls that the provider has already run, parsed. */
   readonly hostedCalls: readonly HostedCall[];
   /** Calls of hosted tools that the provider delegates to this process, in order. @default none */
-  readonly askedCalls?: readonly AskedCall[] | undefined;
+  readonly delegatedCalls?: readonly DelegatedCall[] | undefined;
   /** Citations in `text`. */
   readonly citations: readonly Citation[];
   /** Tokens used by the request. */
@@ -114,7 +114,7 @@ export interface Turn {
    * Whether the provider continues without input, so that this turn is not the answer.
    * @default false
    */
-  readonly goesOn?: boolean | undefined;
+  readonly continues?: boolean | undefined;
   /** Cost in US dollars, as estimated by the provider. @default unknown */
   readonly costUsd?: number | undefined;
   /** How the conversation changed, for `TurnCompleted`. @default not reported */
@@ -167,7 +167,7 @@ export interface HostedCall<Output = unknown> {
 }
 
 /** A hosted tool call that the provider delegates to this process. */
-export interface AskedCall<Output = unknown>
+export interface DelegatedCall<Output = unknown>
   extends Pick<HostedCall<Output>, "name" | "kind" | "callId" | "params" | "raw"> {
   /**
    * State that the call may change, in addition to session, resources and workspace.

@@ -1,9 +1,9 @@
 import { OutputParseError } from "../base/errors.ts";
 import { PromptEvaluationError } from "../base/evaluation-errors.ts";
 import { deepFreeze } from "../base/freeze.ts";
-import { show } from "../base/show.ts";
+import { quoteValue } from "../base/show.ts";
 import type { RenderedPrompt } from "../prompt/rendered-prompt.ts";
-import { readOutput } from "../prompt/structured-output.ts";
+import { parseOutput } from "../prompt/structured-output.ts";
 import type { HostedTool } from "../tools/hosted-tool.ts";
 import type { Progress } from "./evaluation.ts";
 import type { ModelClient, Turn } from "./model-client.ts";
@@ -56,7 +56,7 @@ function checkFinish({ promptName, output }: RenderedPrompt, turn: Turn): void {
   const isCutOff = finishReason === "length" && (stopReason === null || /token/.test(stopReason));
   const isOther = finishReason === "length" && !isCutOff;
   const why = isOther
-    ? `the provider stopped it (${show(stopReason)}).`
+    ? `the provider stopped it (${quoteValue(stopReason)}).`
     : incompleteReasons[finishReason];
   throw new PromptEvaluationError(`The answer is incomplete: ${why}`, {
     promptName,
@@ -78,7 +78,7 @@ async function parseAnswer<Output>(
 ): Promise<Output> {
   // Without a schema the template's output type is string: `Declared` in prompt/template.ts.
   if (!rendered.output) return text as Output;
-  const output = await readOutput(rendered.output, text);
+  const output = await parseOutput(rendered.output, text);
   if (output.ok) return output.value;
   const cause = new OutputParseError(
     `The answer does not match the output schema: ${output.problem}`,

@@ -1,15 +1,15 @@
-import { InvalidOptionError, messageOf } from "../base/errors.ts";
+import { InvalidOptionError, getErrorMessage } from "../base/errors.ts";
 import { PromptEvaluationError } from "../base/evaluation-errors.ts";
 import { deepFreeze } from "../base/freeze.ts";
 import type { Prompt } from "../prompt/prompt.ts";
-import { envelopeOf } from "../prompt/render.ts";
+import { toEnvelope } from "../prompt/render.ts";
 import type { RenderedPrompt } from "../prompt/rendered-prompt.ts";
 import { visibilitySlice } from "../prompt/visibility.ts";
 import type { Session } from "../session/session.ts";
 import { callRecord } from "../tools/call-record.ts";
 import type { HostedTool } from "../tools/hosted-tool.ts";
 import { runsAtProvider } from "../tools/projected-tool.ts";
-import { announce } from "./events.ts";
+import { publishEvent } from "./events.ts";
 import type { LoopSettings } from "./loop-options.ts";
 import type { ModelClient, Omission } from "./model-client.ts";
 import { checkToolChoice } from "./tool-choice.ts";
@@ -23,12 +23,12 @@ export async function loadOverrides(
   try {
     await prompt.loadOverrides();
   } catch (cause) {
-    const message = `The overrides could not be loaded: ${messageOf(cause)}`;
+    const message = `The overrides could not be loaded: ${getErrorMessage(cause)}`;
     throw new PromptEvaluationError(message, { promptName: prompt.name, phase: "render", cause });
   }
   for (const { of, reason } of prompt.skippedOverrides) {
     const announcer = { session, prompt, adapterName: client.adapterName, clock };
-    announce(announcer, { type: "OverrideSkipped", of, reason });
+    publishEvent(announcer, { type: "OverrideSkipped", of, reason });
   }
 }
 
@@ -46,9 +46,9 @@ export function preparePrompt<Output>(
   const { rendered, omissions } = fitToClient(renderPrompt(prompt, settings), client, settings);
   for (const { tool, reason } of omissions) {
     const { name, kind } = tool;
-    announce(announcer, { type: "HostedToolOmitted", name, kind, reason });
+    publishEvent(announcer, { type: "HostedToolOmitted", name, kind, reason });
   }
-  announce(announcer, {
+  publishEvent(announcer, {
     type: "PromptRendered",
     text: rendered.text,
     tools: rendered.tools.map(({ name, description, paramsSchema: params }) => ({
@@ -82,7 +82,7 @@ function fitToClient<Output>(
   } catch (cause) {
     if (cause instanceof PromptEvaluationError) throw cause;
     const details = { promptName: own.promptName, phase: "request", cause } as const;
-    throw new PromptEvaluationError(messageOf(cause), details);
+    throw new PromptEvaluationError(getErrorMessage(cause), details);
   }
 }
 
@@ -106,7 +106,7 @@ function addHostedTools<Output>(
     });
   }
   const hostedTools = Object.freeze([...rendered.hostedTools, ...added]);
-  const nativeTools = deepFreeze(hostedTools.map(envelopeOf));
+  const nativeTools = deepFreeze(hostedTools.map(toEnvelope));
   return copyWithFields(rendered, { hostedTools, nativeTools });
 }
 
@@ -126,7 +126,7 @@ function renderPrompt<Output>(
     return prompt.render({ session });
   } catch (cause) {
     const details = { promptName: prompt.name, phase: "render", cause } as const;
-    throw new PromptEvaluationError(messageOf(cause), details);
+    throw new PromptEvaluationError(getErrorMessage(cause), details);
   }
 }
 

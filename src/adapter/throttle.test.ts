@@ -14,7 +14,7 @@ import { Session } from "../session/session.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { recordingBus } from "../testing/recording-bus.ts";
 import { type ScriptStep, scriptedClient } from "../testing/scripted-client.ts";
-import { type ThrottlePolicy, throttled, throttlePolicy } from "./throttle.ts";
+import { type ThrottlePolicy, retryThrottled, resolveThrottlePolicy } from "./throttle.ts";
 
 const createThrottleError = (kind: ThrottleKind = "rate_limit", retryAfterMs?: number) =>
   new ThrottleError("Too many requests", { promptName: "", kind, retryAfterMs });
@@ -36,14 +36,14 @@ async function retryScript(
 ) {
   const clock = fakeClock({ skipsSleep: true });
   const times: number[] = [];
-  const outcome = await throttled(
+  const outcome = await retryThrottled(
     async () => {
       times.push(clock.now());
       if (times.length <= failures.length) throw failures[times.length - 1];
       return "done";
     },
     {
-      throttle: throttlePolicy(given.policy),
+      throttle: resolveThrottlePolicy(given.policy),
       clock,
       random: () => given.random ?? 0,
       deadline: given.deadlineMs === undefined ? null : Deadline.after(given.deadlineMs, clock),
@@ -179,9 +179,9 @@ describe("the delay between attempts", () => {
 describe("resolveThrottlePolicy()", () => {
   test("fills in the defaults", () => {
     const defaults = { maxAttempts: 5, baseDelayMs: 500, maxDelayMs: 8_000, maxTotalMs: 30_000 };
-    expect(throttlePolicy()).toEqual(defaults);
-    expect(throttlePolicy({ maxAttempts: 2 })).toEqual({ ...defaults, maxAttempts: 2 });
-    expect(throttlePolicy()).toSatisfy(Object.isFrozen);
+    expect(resolveThrottlePolicy()).toEqual(defaults);
+    expect(resolveThrottlePolicy({ maxAttempts: 2 })).toEqual({ ...defaults, maxAttempts: 2 });
+    expect(resolveThrottlePolicy()).toSatisfy(Object.isFrozen);
   });
 
   test.each([
@@ -219,7 +219,7 @@ describe("resolveThrottlePolicy()", () => {
       "throttle.toString must not be set, because it is unknown",
     ],
   ])("rejects %s", (_, given, message) => {
-    const make = () => throttlePolicy(given as never);
+    const make = () => resolveThrottlePolicy(given as never);
     expect(make).toThrow(InvalidOptionError);
     expect(make).toThrow(message);
   });

@@ -31,7 +31,7 @@ const refuse = InvalidOptionError.at("throttle");
 const KNOWN_OPTIONS = Object.keys(defaultPolicy).join(", ");
 
 /** Fills in the defaults and checks the values. Throws `InvalidOptionError`. */
-export function throttlePolicy(overrides: Partial<ThrottlePolicy> = {}): ThrottlePolicy {
+export function resolveThrottlePolicy(overrides: Partial<ThrottlePolicy> = {}): ThrottlePolicy {
   const policy = { ...defaultPolicy, ...overrides };
   for (const [name, value] of Object.entries(policy)) {
     const isRight =
@@ -68,7 +68,7 @@ export interface ThrottleSettings extends RetrySettings {
  * Retries throttled attempts after the delay that the provider requests. Throws the last
  * `ThrottleError`.
  */
-export async function throttled<Result>(
+export async function retryThrottled<Result>(
   attempt: () => Promise<Result>,
   setting: ThrottleSettings,
 ): Promise<Result> {

@@ -1,6 +1,6 @@
 import { InvalidOptionError } from "../base/errors.ts";
 import { isPlainObject } from "../base/freeze.ts";
-import { list } from "../base/show.ts";
+import { quoteNames } from "../base/show.ts";
 import type { RenderedPrompt } from "../prompt/rendered-prompt.ts";
 import { runsAtProvider } from "../tools/projected-tool.ts";
 import type { ToolChoice, Turn } from "./model-client.ts";
@@ -29,7 +29,7 @@ export function checkToolChoice(choice: ToolChoice, rendered: RenderedPrompt): v
  */
 export function relaxToolChoice(
   choice: ToolChoice,
-  { toolCalls, hostedCalls, askedCalls = [] }: Turn,
+  { toolCalls, hostedCalls, delegatedCalls: askedCalls = [] }: Turn,
 ): ToolChoice {
   if (choice === "auto" || choice === "none") return choice;
   const calls = [...toolCalls, ...hostedCalls, ...askedCalls];
@@ -47,6 +47,6 @@ function checkNamed(
 ): void {
   const { name } = choice as { readonly name?: unknown };
   if (typeof name === "string" && names.includes(name)) return;
-  const remedy = names.length > 0 ? `use one of ${list(names)}` : "add one to the prompt";
+  const remedy = names.length > 0 ? `use one of ${quoteNames(names)}` : "add one to the prompt";
   throw refuse("", choice, `must name ${what}`, remedy);
 }

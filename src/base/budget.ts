@@ -4,7 +4,7 @@ import {
   BudgetExceededError,
   type BudgetExcess,
 } from "./evaluation-errors.ts";
-import { addUsage, noUsage, type TokenUsage, usageOf } from "./usage.ts";
+import { addUsage, noUsage, type TokenUsage, toUsage } from "./usage.ts";
 
 /** Limits of a {@link Budget}. Set at least one. */
 export interface BudgetOptions {
@@ -82,7 +82,7 @@ export class BudgetTracker {
         remedy: "pass the provider's token count, or 0",
       });
     }
-    this.#total = addUsage(this.#total, usageOf(usage));
+    this.#total = addUsage(this.#total, toUsage(usage));
   }
 
   /** Returns the first exceeded limit, or `null` while usage is within the budget. */

@@ -69,7 +69,7 @@ function hasUnref(timer: unknown): timer is { unref(): void } {
  * Returns the result of `work`, or throws the signal's reason as soon as `signal` aborts. The
  * outcome of `work` is then ignored.
  */
-export async function orAborted<Result>(
+export async function raceAbort<Result>(
   work: Promise<Result>,
   signal: AbortSignal | undefined,
 ): Promise<Result> {

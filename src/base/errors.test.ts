@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import {
   InvalidOptionError,
-  messageOf,
+  getErrorMessage,
   OutputParseError,
   PromptRenderError,
   PromptValidationError,
@@ -81,7 +81,7 @@ describe("InvalidOptionError.at()", () => {
     const error = PromptValidationError.at("Tool")("name", 1, "must be a string", "quote it");
     expect(error).toBeInstanceOf(PromptValidationError);
     expect(error.name).toBe("PromptValidationError");
-    expect(error.renamed("myTool.name")).toBeInstanceOf(PromptValidationError);
+    expect(error.withField("myTool.name")).toBeInstanceOf(PromptValidationError);
   });
 
   test("passes on a cause and does not quote a secret", () => {
@@ -119,7 +119,7 @@ test("OutputParseError retains the model's answer unmodified", () => {
 });
 
 test("getErrorMessage() returns an error's message, and quotes any other value", () => {
-  expect(messageOf(new TypeError("no"))).toBe("no");
-  expect(messageOf("plain text")).toBe('"plain text"');
-  expect(messageOf(undefined)).toBe("undefined");
+  expect(getErrorMessage(new TypeError("no"))).toBe("no");
+  expect(getErrorMessage("plain text")).toBe('"plain text"');
+  expect(getErrorMessage(undefined)).toBe("undefined");
 });

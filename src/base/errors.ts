@@ -1,4 +1,4 @@
-import { show } from "./show.ts";
+import { quoteValue } from "./show.ts";
 
 /** Base class of every error that this package throws deliberately. Any other error is a bug. */
 export class WinkError extends Error {
@@ -76,7 +76,7 @@ export class InvalidOptionError extends WinkError {
   }
 
   /** Returns the same error under the name by which the caller knows the field. */
-  renamed(field: string): this {
+  withField(field: string): this {
     const kind = this.constructor as new (refusal: Refusal) => this;
     return new kind({ ...this.#refusal, field });
   }
@@ -112,8 +112,8 @@ export class OutputParseError extends WinkError {
 }
 
 /** Returns an error's message, or any other thrown value as quoted text. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : show(error);
+export function getErrorMessage(error: unknown): string {
+  return error instanceof Error ? error.message : quoteValue(error);
 }
 
 function prefixWith(scope: string): (name: string) => string {
@@ -121,7 +121,7 @@ function prefixWith(scope: string): (name: string) => string {
 }
 
 function formatRefusal({ field, value, rule, remedy, secret = false }: Refusal): string {
-  return `${field} ${rule}, got ${secret ? "a secret (not shown)" : show(value)}. ${toSentence(remedy)}`;
+  return `${field} ${rule}, got ${secret ? "a secret (not shown)" : quoteValue(value)}. ${toSentence(remedy)}`;
 }
 
 /**

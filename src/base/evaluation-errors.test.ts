@@ -6,7 +6,7 @@ import {
   PromptEvaluationError,
   ThrottleError,
 } from "./evaluation-errors.ts";
-import { noUsage, usageOf } from "./usage.ts";
+import { noUsage, toUsage } from "./usage.ts";
 
 describe("PromptEvaluationError", () => {
   test("uses nulls and an empty partial response for omitted details", () => {
@@ -29,7 +29,7 @@ describe("PromptEvaluationError", () => {
     const partial = {
       text: "So far",
       hostedCalls: [],
-      usage: usageOf({ inputTokens: 3 }),
+      usage: toUsage({ inputTokens: 3 }),
       responseId: "r1",
       turns: 2,
     };

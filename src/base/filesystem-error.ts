@@ -65,7 +65,7 @@ const REASONS: Readonly<Record<FilesystemErrorReason, readonly [FilesystemErrorC
 };
 
 /** Returns the error for a reason. Every file system throws the same errors. */
-export function refuse(
+export function createFilesystemError(
   path: string,
   reason: FilesystemErrorReason,
   cause?: unknown,
@@ -76,6 +76,6 @@ export function refuse(
 
 /** Copies bytes before they are written, so that the caller can change the originals. */
 export function copyBytes(path: string, bytes: Uint8Array): Uint8Array {
-  if (!(bytes instanceof Uint8Array)) throw refuse(path, "not-bytes");
+  if (!(bytes instanceof Uint8Array)) throw createFilesystemError(path, "not-bytes");
   return new Uint8Array(bytes);
 }

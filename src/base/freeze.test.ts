@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { deepFreeze, freezeChanged, frozenCopy, isPlainObject } from "./freeze.ts";
+import { deepFreeze, freezeChanged, copyAndFreeze, isPlainObject } from "./freeze.ts";
 
 class Account {
   balance = 1;
@@ -69,7 +69,7 @@ describe("deepFreeze()", () => {
 describe("copyAndFreeze()", () => {
   test("returns an equal, recursively frozen copy that shares no data with the original", () => {
     const value = { a: { b: [{ c: 1 }, null] }, d: undefined };
-    const copy = frozenCopy(value);
+    const copy = copyAndFreeze(value);
     expect(copy).toStrictEqual(value);
     expect([copy, copy.a, copy.a.b, copy.a.b[0]].every(Object.isFrozen)).toBe(true);
     expect([value, value.a, value.a.b, value.a.b[0]].some(Object.isFrozen)).toBe(false);
@@ -79,7 +79,7 @@ describe("copyAndFreeze()", () => {
 
   test("copies frozen objects, which may contain unfrozen data", () => {
     const value = Object.freeze({ list: [1] });
-    const copy = frozenCopy(value);
+    const copy = copyAndFreeze(value);
     value.list.push(2);
     expect(copy).toEqual({ list: [1] });
   });
@@ -87,7 +87,7 @@ describe("copyAndFreeze()", () => {
   test("keeps instances and functions by reference", () => {
     const account = new Account();
     const act = () => {};
-    const copy = frozenCopy({ account, list: [act] });
+    const copy = copyAndFreeze({ account, list: [act] });
     expect(copy.account).toBe(account);
     expect(copy.list[0]).toBe(act);
     expect(account).not.toSatisfy(Object.isFrozen);
@@ -95,12 +95,12 @@ describe("copyAndFreeze()", () => {
 
   test("returns values other than data unchanged", () => {
     const account = new Account();
-    for (const value of [1, "a", null, undefined, account]) expect(frozenCopy(value)).toBe(value);
+    for (const value of [1, "a", null, undefined, account]) expect(copyAndFreeze(value)).toBe(value);
   });
 
   test("copies a field named __proto__ as ordinary data", () => {
     const value = JSON.parse('{"__proto__":{"admin":true},"a":{"__proto__":1}}');
-    const copy = frozenCopy(value);
+    const copy = copyAndFreeze(value);
     expect(JSON.stringify(copy)).toBe('{"__proto__":{"admin":true},"a":{"__proto__":1}}');
     expect(Object.getPrototypeOf(copy)).toBe(Object.prototype);
     expect(copy.admin).toBeUndefined();
@@ -111,7 +111,7 @@ describe("copyAndFreeze()", () => {
     const shared = { a: 1 };
     const value: { one: object; other: object; self?: unknown } = { one: shared, other: shared };
     value.self = value;
-    const copy = frozenCopy(value);
+    const copy = copyAndFreeze(value);
     expect(copy.self).toBe(copy);
     expect(copy.one).toBe(copy.other);
     expect(copy.one).not.toBe(shared);
@@ -119,11 +119,11 @@ describe("copyAndFreeze()", () => {
 
   test("preserves the order of fields and array elements", () => {
     const value = { b: 1, a: [3, 1, 2] };
-    expect(JSON.stringify(frozenCopy(value))).toBe('{"b":1,"a":[3,1,2]}');
+    expect(JSON.stringify(copyAndFreeze(value))).toBe('{"b":1,"a":[3,1,2]}');
   });
 
   test("handles 100,000 levels of nesting", () => {
-    const copy = frozenCopy(nest([1], 100_000));
+    const copy = copyAndFreeze(nest([1], 100_000));
     let part: unknown = copy;
     while (isPlainObject(part)) part = part["deep"];
     expect(part).toEqual([1]);

@@ -39,8 +39,8 @@ export function freezeChanged<T>(next: T, before: unknown): T {
  * Returns a frozen deep copy of plain data. Schemas, functions and class instances are kept by
  * reference.
  */
-export function frozenCopy<T>(value: T): T;
-export function frozenCopy(value: unknown): unknown {
+export function copyAndFreeze<T>(value: T): T;
+export function copyAndFreeze(value: unknown): unknown {
   const copies = new Map<object, object>(); // Iterating a Map includes entries added during the loop.
   const copy = getOrCreateCopy(value, copies);
   for (const [from, to] of copies) fillCopy(to, from, copies);

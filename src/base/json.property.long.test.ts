@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { isPlainObject } from "./freeze.ts";
-import { jsonProblem, parseJson, stableStringify } from "./json.ts";
-import { show } from "./show.ts";
+import { findJsonProblem, parseJson, stableStringify } from "./json.ts";
+import { quoteValue } from "./show.ts";
 
 const anything = fc.anything({
   withBigInt: true,
@@ -36,10 +36,10 @@ test("stableStringify() produces text that parses to the original data", () => {
 test("findJsonProblem() returns null only for data that survives a JSON round trip", () => {
   fc.assert(
     fc.property(anything, (value) => {
-      if (jsonProblem(value) !== null) return;
+      if (findJsonProblem(value) !== null) return;
       const back = JSON.parse(JSON.stringify(value));
       expect(stableStringify(back)).toBe(stableStringify(value));
-      expect(jsonProblem(back)).toBeNull();
+      expect(findJsonProblem(back)).toBeNull();
     }),
   );
 });
@@ -47,7 +47,7 @@ test("findJsonProblem() returns null only for data that survives a JSON round tr
 test("findJsonProblem() returns null for any JSON value", () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
-      expect(jsonProblem(value)).toBeNull();
+      expect(findJsonProblem(value)).toBeNull();
     }),
   );
 });
@@ -65,7 +65,7 @@ test("quoteValue() writes any value as one line of at most 80 characters", () =>
   const values = fc.oneof(anything, fc.func(anything), fc.string().map(Symbol.for));
   fc.assert(
     fc.property(values, (value) => {
-      const text = show(value);
+      const text = quoteValue(value);
       expect(text.length).toBeLessThanOrEqual(80);
       expect(text).not.toMatch(/[\r\n\u2028\u2029]/);
     }),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isTooDeep, jsonProblem, parseJson, stableStringify } from "./json.ts";
+import { isTooDeep, findJsonProblem, parseJson, stableStringify } from "./json.ts";
 
 describe("parseJson()", () => {
   test("returns the parsed value", () => {
@@ -70,23 +70,23 @@ describe("findJsonProblem()", () => {
     ["a map", new Map(), "value is a Map"],
     ["in a cycle", cycle, "value.a.b contains itself"],
   ])("reports a value that is %s, with its path", (_what, value, problem) => {
-    expect(jsonProblem(value)).toBe(problem);
+    expect(findJsonProblem(value)).toBe(problem);
   });
 
   test("returns null for JSON data", () => {
     const shared = [1];
-    expect(jsonProblem({ a: shared, b: shared, c: [null, "x", true, { d: 0.5 }] })).toBeNull();
-    expect(jsonProblem(Object.create(null))).toBeNull();
+    expect(findJsonProblem({ a: shared, b: shared, c: [null, "x", true, { d: 0.5 }] })).toBeNull();
+    expect(findJsonProblem(Object.create(null))).toBeNull();
   });
 
   test("accepts undefined fields, which JSON omits", () => {
-    expect(jsonProblem({ a: undefined })).toBeNull();
+    expect(findJsonProblem({ a: undefined })).toBeNull();
   });
 
   test("accepts 1000 levels of nesting and rejects more", () => {
-    expect(jsonProblem(nested(1000))).toBeNull();
-    expect(jsonProblem(nested(1001))).toBe("value is nested more than 1000 levels deep");
-    expect(jsonProblem(nested(100_000))).toBe("value is nested more than 1000 levels deep");
+    expect(findJsonProblem(nested(1000))).toBeNull();
+    expect(findJsonProblem(nested(1001))).toBe("value is nested more than 1000 levels deep");
+    expect(findJsonProblem(nested(100_000))).toBe("value is nested more than 1000 levels deep");
   });
 });
 

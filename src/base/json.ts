@@ -1,6 +1,6 @@
-import { messageOf } from "./errors.ts";
+import { getErrorMessage } from "./errors.ts";
 import { isPlainObject } from "./freeze.ts";
-import { show } from "./show.ts";
+import { quoteValue } from "./show.ts";
 import type { Validation } from "./validation.ts";
 
 /** Parses external JSON. Returns a failure instead of throwing. */
@@ -8,7 +8,7 @@ export function parseJson(text: string): Validation<unknown> {
   try {
     return { ok: true, value: JSON.parse(text) };
   } catch (error) {
-    return { ok: false, problem: messageOf(error) };
+    return { ok: false, problem: getErrorMessage(error) };
   }
 }
 
@@ -25,7 +25,7 @@ export function stableStringify(value: unknown): string {
  * Describes the first part of `value` that would not survive a JSON round trip, with its path, or
  * returns `null`.
  */
-export function jsonProblem(value: unknown): string | null {
+export function findJsonProblem(value: unknown): string | null {
   const open = new Set<object>();
   return findProblemAt(value, "value", open);
 }
@@ -34,13 +34,13 @@ export function jsonProblem(value: unknown): string | null {
  * Maximum nesting of JSON data. `JSON.stringify` fails at several thousand levels, depending on the
  * stack.
  */
-export const DEEPEST = 1000;
+export const MAX_JSON_DEPTH = 1000;
 
 /** Returns whether parsed JSON is nested too deeply to be stringified. */
 export function isTooDeep(value: unknown): boolean {
   let level: readonly unknown[] = [value];
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth > DEEPEST) return true;
+    if (depth > MAX_JSON_DEPTH) return true;
     level = level.flatMap((part) =>
       typeof part === "object" && part !== null ? Object.values(part) : [],
     );
@@ -51,9 +51,9 @@ export function isTooDeep(value: unknown): boolean {
 function findProblemAt(value: unknown, place: string, open: Set<object>): string | null {
   if (value === null || typeof value === "string" || typeof value === "boolean") return null;
   if (typeof value === "number") return Number.isFinite(value) ? null : `${place} is ${value}`;
-  if (!Array.isArray(value) && !isPlainObject(value)) return `${place} is ${show(value)}`;
+  if (!Array.isArray(value) && !isPlainObject(value)) return `${place} is ${quoteValue(value)}`;
   if (open.has(value)) return `${place} contains itself`;
-  if (open.size === DEEPEST) return `value is nested more than ${DEEPEST} levels deep`;
+  if (open.size === MAX_JSON_DEPTH) return `value is nested more than ${MAX_JSON_DEPTH} levels deep`;
   open.add(value);
   for (const [key, part] of Array.isArray(value) ? value.entries() : Object.entries(value)) {
     if (part === undefined && !Array.isArray(value)) continue; // JSON omits it

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { suggestion } from "./nearest.ts";
+import { suggestSpelling } from "./nearest.ts";
 
 const names = ["read_file", "write_file", "search"];
 
@@ -10,32 +10,32 @@ test.each([
   ["two letters swapped", "raed_file", "read_file"],
   ["the name itself", "search", "search"],
 ])("suggestSpelling() finds the intended name for %s", (_slip, name, nearest) => {
-  expect(suggestion(name, names)).toBe(nearest);
+  expect(suggestSpelling(name, names)).toBe(nearest);
 });
 
 test.each(["", "zzzzzz", "delete_everything", "se"])(
   "suggestSpelling() returns null for %j",
   (name) => {
-    expect(suggestion(name, names)).toBeNull();
+    expect(suggestSpelling(name, names)).toBeNull();
   },
 );
 
 test("suggestSpelling() allows at most a third of the letters to be wrong", () => {
-  expect(suggestion("abcxyz", ["abcdef"])).toBeNull();
-  expect(suggestion("abcdxy", ["abcdef"])).toBe("abcdef");
+  expect(suggestSpelling("abcxyz", ["abcdef"])).toBeNull();
+  expect(suggestSpelling("abcdxy", ["abcdef"])).toBe("abcdef");
 });
 
 test("suggestSpelling() always allows one wrong letter, even in a short name", () => {
-  expect(suggestion("a", ["b"])).toBe("b");
-  expect(suggestion("", ["b"])).toBe("b");
+  expect(suggestSpelling("a", ["b"])).toBe("b");
+  expect(suggestSpelling("", ["b"])).toBe("b");
 });
 
 test("suggestSpelling() prefers the nearest name, then the first", () => {
-  expect(suggestion("search_it", ["search_at_x", "search_at"])).toBe("search_at");
-  expect(suggestion("cat", ["bat", "hat"])).toBe("bat");
-  expect(suggestion("cat", [])).toBeNull();
+  expect(suggestSpelling("search_it", ["search_at_x", "search_at"])).toBe("search_at");
+  expect(suggestSpelling("cat", ["bat", "hat"])).toBe("bat");
+  expect(suggestSpelling("cat", [])).toBeNull();
 });
 
 test("suggestSpelling() accepts names from any iterable", () => {
-  expect(suggestion("serch", new Map([["search", 1]]).keys())).toBe("search");
+  expect(suggestSpelling("serch", new Map([["search", 1]]).keys())).toBe("search");
 });

@@ -1,5 +1,5 @@
 /** Returns the name that `name` is most likely a misspelling of, or `null` if none is similar. */
-export function suggestion(name: string, names: Iterable<string>): string | null {
+export function suggestSpelling(name: string, names: Iterable<string>): string | null {
   const allowed = Math.max(1, Math.floor(name.length / 3));
   let best: string | null = null;
   let least = allowed + 1;

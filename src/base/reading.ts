@@ -4,42 +4,42 @@ import { isPlainObject } from "./freeze.ts";
 export type UnknownRecord = Readonly<Record<string, unknown>>;
 
 /** Reads a string field. Returns `""` if it is missing or not a string. */
-export function textAt(record: UnknownRecord, key: string): string {
-  return maybeTextAt(record, key) ?? "";
+export function readString(record: UnknownRecord, key: string): string {
+  return readStringOrNull(record, key) ?? "";
 }
 
 /** Reads a string field. Returns `null` if it is missing or not a string. */
-export function maybeTextAt(record: UnknownRecord, key: string): string | null {
+export function readStringOrNull(record: UnknownRecord, key: string): string | null {
   const value = record[key];
   return typeof value === "string" ? value : null;
 }
 
 /** Reads a finite number. Returns `null` if it is missing or not a finite number. */
-export function numberAt(record: UnknownRecord, key: string): number | null {
+export function readNumber(record: UnknownRecord, key: string): number | null {
   const value = record[key];
   return typeof value === "number" && Number.isFinite(value) ? value : null;
 }
 
 /** Reads an object field. Returns an empty object if it is missing or not a plain object. */
-export function recordAt(record: UnknownRecord, key: string): UnknownRecord {
+export function readRecord(record: UnknownRecord, key: string): UnknownRecord {
   const value = record[key];
   return isPlainObject(value) ? value : {};
 }
 
 /** Reads an array of objects. Other elements are omitted. */
-export function recordsAt(record: UnknownRecord, key: string): readonly UnknownRecord[] {
+export function readRecords(record: UnknownRecord, key: string): readonly UnknownRecord[] {
   const value = record[key];
   return Array.isArray(value) ? value.filter(isPlainObject) : [];
 }
 
 /** Reads an array of strings. Other elements are omitted. */
-export function textsAt(record: UnknownRecord, key: string): readonly string[] {
+export function readStrings(record: UnknownRecord, key: string): readonly string[] {
   const value = record[key];
   return Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
 }
 
 /** Returns the items with this `type`, in order. Elements that are not objects are omitted. */
-export function itemsOfType(
+export function filterByType(
   items: readonly UnknownRecord[],
   type: string,
 ): readonly UnknownRecord[] {

@@ -23,7 +23,7 @@ const waitForCallbacks = () => new Promise((resolve) => setImmediate(resolve));
 test("SharedLock.runShared() runs work concurrently", async () => {
   const { log, work, end } = createWork();
   const lock = new SharedLock();
-  const both = [lock.share(work("a")), lock.share(work("b"))];
+  const both = [lock.runShared(work("a")), lock.runShared(work("b"))];
   await waitForCallbacks();
   expect(log).toEqual(["a starts", "b starts"]);
   await end("b");
@@ -35,10 +35,10 @@ test("SharedLock.runExclusive() waits for earlier work, and later work waits for
   const { log, work, end } = createWork();
   const lock = new SharedLock();
   const all = [
-    lock.share(work("look")),
-    lock.alone(work("change")),
-    lock.share(work("look again")),
-    lock.alone(work("change again")),
+    lock.runShared(work("look")),
+    lock.runExclusive(work("change")),
+    lock.runShared(work("look again")),
+    lock.runExclusive(work("change again")),
   ];
   await waitForCallbacks();
   expect(log).toEqual(["look starts"]);
@@ -58,9 +58,9 @@ test("SharedLock rejects for the caller whose work failed and then continues wit
   const lock = new SharedLock();
   const fail = () => Promise.reject(new Error("no"));
   const outcomes = await Promise.allSettled([
-    lock.alone(fail),
-    lock.share(fail),
-    lock.alone(async () => "done"),
+    lock.runExclusive(fail),
+    lock.runShared(fail),
+    lock.runExclusive(async () => "done"),
   ]);
   expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "rejected", "fulfilled"]);
 });

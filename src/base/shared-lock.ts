@@ -4,7 +4,7 @@ export class SharedLock {
   readonly #sharedWork = new Set<Promise<unknown>>();
 
   /** Runs `work` after all earlier exclusive work, concurrently with other shared work. */
-  share<Result>(work: () => Promise<Result>): Promise<Result> {
+  runShared<Result>(work: () => Promise<Result>): Promise<Result> {
     const result = this.#lastExclusive.then(work);
     const over = ignoreError(result);
     this.#sharedWork.add(over);
@@ -12,7 +12,7 @@ export class SharedLock {
   }
 
   /** Runs `work` alone: after all earlier work and before any later work. */
-  alone<Result>(work: () => Promise<Result>): Promise<Result> {
+  runExclusive<Result>(work: () => Promise<Result>): Promise<Result> {
     const before = Promise.all([this.#lastExclusive, ...this.#sharedWork]);
     const result = before.then(work);
     this.#lastExclusive = ignoreError(result);

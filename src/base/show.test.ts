@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { list, show } from "./show.ts";
+import { quoteNames, quoteValue } from "./show.ts";
 
 class Point {
   x = 1;
@@ -37,24 +37,24 @@ describe("quoteValue()", () => {
     ["an object with a bigint", { n: 1n }, "an object"],
     ["an object that JSON omits", { toJSON: () => undefined }, "an object"],
   ])("formats %s", (_what, value, text) => {
-    expect(show(value)).toBe(text);
+    expect(quoteValue(value)).toBe(text);
   });
 
   test("returns at most 80 characters", () => {
     const long = "x".repeat(200);
-    const texts = [long, [long], Symbol(long), 10n ** 200n, { [long]() {} }[long]].map(show);
+    const texts = [long, [long], Symbol(long), 10n ** 200n, { [long]() {} }[long]].map(quoteValue);
     for (const text of texts) {
       expect(text).toHaveLength(80);
       expect(text).toMatch(/…$/);
     }
-    expect(show("x".repeat(78))).toHaveLength(80);
-    expect(show("x".repeat(78))).toMatch(/"$/);
+    expect(quoteValue("x".repeat(78))).toHaveLength(80);
+    expect(quoteValue("x".repeat(78))).toMatch(/"$/);
   });
 
   test("returns one line", () => {
     const name = "a\r\nb\u2028c";
-    expect(show({ [name]() {} }[name])).toBe("the function a b c");
-    expect(show("a\u2029b")).toBe('"a b"');
+    expect(quoteValue({ [name]() {} }[name])).toBe("the function a b c");
+    expect(quoteValue("a\u2029b")).toBe('"a b"');
   });
 
   test("handles values that throw when they are inspected", () => {
@@ -66,25 +66,25 @@ describe("quoteValue()", () => {
       },
     });
     for (const value of [proxy, hostile])
-      expect(show(value)).toBe("a value that cannot be displayed");
+      expect(quoteValue(value)).toBe("a value that cannot be displayed");
   });
 
   test("handles any depth of nesting", () => {
     let deep: unknown = {};
     for (let level = 0; level < 100_000; level++) deep = { deep };
-    expect(show(deep)).toBe("an object");
+    expect(quoteValue(deep)).toBe("an object");
   });
 });
 
 describe("quoteNames()", () => {
   test("quotes and joins the names", () => {
-    expect(list(["a", 'b"'])).toBe('"a", "b\\""');
-    expect(list(new Set<string>())).toBe("");
+    expect(quoteNames(["a", 'b"'])).toBe('"a", "b\\""');
+    expect(quoteNames(new Set<string>())).toBe("");
   });
 
   test("truncates the list and counts the rest", () => {
-    expect(list(["a", "b", "c"], 2)).toBe('"a", "b" and 1 more');
-    expect(list(["a", "b"], 2)).toBe('"a", "b"');
-    expect(list(Array.from({ length: 13 }, () => "x"))).toMatch(/"x" and 1 more$/);
+    expect(quoteNames(["a", "b", "c"], 2)).toBe('"a", "b" and 1 more');
+    expect(quoteNames(["a", "b"], 2)).toBe('"a", "b"');
+    expect(quoteNames(Array.from({ length: 13 }, () => "x"))).toMatch(/"x" and 1 more$/);
   });
 });

@@ -1,7 +1,7 @@
 const MAX_LENGTH = 80;
 
 /** Formats a value for an error message: at most 80 characters, on one line. Never throws. */
-export function show(value: unknown): string {
+export function quoteValue(value: unknown): string {
   try {
     return truncate(formatValue(value).replace(/[\r\n\u2028\u2029]+/g, " "));
   } catch {
@@ -10,7 +10,7 @@ export function show(value: unknown): string {
 }
 
 /** Formats `["a", "b"]` as `"a", "b"`, with a count for those after the first `most`. */
-export function list(names: Iterable<string>, most = 12): string {
+export function quoteNames(names: Iterable<string>, most = 12): string {
   const all = [...names];
   const shown = all.slice(0, most).map((name) => JSON.stringify(name));
   return all.length > most ? `${shown.join(", ")} and ${all.length - most} more` : shown.join(", ");

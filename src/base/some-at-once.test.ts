@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { someAtOnce } from "./some-at-once.ts";
+import { forEachConcurrently } from "./some-at-once.ts";
 
 test("forEachConcurrently() processes each item once, in order, within the concurrency limit", async () => {
   const begun: number[] = [];
@@ -12,10 +12,10 @@ test("forEachConcurrently() processes each item once, in order, within the concu
     await setImmediate();
     running -= 1;
   };
-  await someAtOnce(new Set([1, 2, 3, 4, 5]), work, { atOnce: 2 });
+  await forEachConcurrently(new Set([1, 2, 3, 4, 5]), work, { concurrency: 2 });
   expect(begun).toEqual([1, 2, 3, 4, 5]);
   expect(most).toBe(2);
-  await someAtOnce([], work, { atOnce: 2 });
+  await forEachConcurrently([], work, { concurrency: 2 });
   expect(begun).toHaveLength(5);
 });
 
@@ -27,7 +27,7 @@ test("forEachConcurrently() starts no item after a failure and waits for the run
     ended.push(item);
     if (item === 1) throw new Error("one");
   };
-  await expect(someAtOnce([1, 2, 3, 4], work, { atOnce: 2 })).rejects.toThrow("two");
+  await expect(forEachConcurrently([1, 2, 3, 4], work, { concurrency: 2 })).rejects.toThrow("two");
   expect(ended).toEqual([1]);
 });
 
@@ -39,6 +39,6 @@ test("forEachConcurrently() throws the signal's own reason and starts no further
     if (item === 2) controller.abort("enough");
   };
   const { signal } = controller;
-  await expect(someAtOnce([1, 2, 3], work, { atOnce: 1, signal })).rejects.toBe("enough");
+  await expect(forEachConcurrently([1, 2, 3], work, { concurrency: 1, signal })).rejects.toBe("enough");
   expect(begun).toEqual([1, 2]);
 });

@@ -1,7 +1,7 @@
 /** Limits of {@link forEachConcurrently}. */
 export interface ConcurrencyOptions {
   /** How many items are processed at the same time. */
-  readonly atOnce: number;
+  readonly concurrency: number;
   /** Stops before the next item when it aborts. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -11,10 +11,10 @@ export interface ConcurrencyOptions {
  * further item is started; the error or the signal's reason is thrown when the running items have
  * finished.
  */
-export async function someAtOnce<Item>(
+export async function forEachConcurrently<Item>(
   items: Iterable<Item>,
   work: (item: Item) => Promise<void>,
-  { atOnce, signal }: ConcurrencyOptions,
+  { concurrency: atOnce, signal }: ConcurrencyOptions,
 ): Promise<void> {
   const waiting = items[Symbol.iterator]();
   const failures: unknown[] = [];

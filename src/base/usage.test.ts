@@ -1,25 +1,25 @@
 import { expect, test } from "vitest";
-import { addUsage, noUsage, usageOf } from "./usage.ts";
+import { addUsage, noUsage, toUsage } from "./usage.ts";
 
 test("toUsage() sets omitted fields to 0 and the total to input plus output", () => {
-  expect(usageOf({ inputTokens: 3, outputTokens: 4, cachedTokens: 2 })).toEqual({
+  expect(toUsage({ inputTokens: 3, outputTokens: 4, cachedTokens: 2 })).toEqual({
     inputTokens: 3,
     outputTokens: 4,
     cachedTokens: 2,
     reasoningTokens: 0,
     totalTokens: 7,
   });
-  expect(usageOf({})).toEqual(noUsage);
+  expect(toUsage({})).toEqual(noUsage);
 });
 
 test("toUsage() keeps a given total even if it is not the sum", () => {
-  expect(usageOf({ inputTokens: 3, totalTokens: 10 }).totalTokens).toBe(10);
-  expect(usageOf({ inputTokens: 3, totalTokens: 0 }).totalTokens).toBe(0);
+  expect(toUsage({ inputTokens: 3, totalTokens: 10 }).totalTokens).toBe(10);
+  expect(toUsage({ inputTokens: 3, totalTokens: 0 }).totalTokens).toBe(0);
 });
 
 test("addUsage() adds usages field by field and returns a new frozen object", () => {
-  const one = usageOf({ inputTokens: 1, outputTokens: 2, cachedTokens: 3, reasoningTokens: 4 });
-  const sum = addUsage(one, usageOf({ inputTokens: 10, reasoningTokens: 5 }));
+  const one = toUsage({ inputTokens: 1, outputTokens: 2, cachedTokens: 3, reasoningTokens: 4 });
+  const sum = addUsage(one, toUsage({ inputTokens: 10, reasoningTokens: 5 }));
   expect(sum).toEqual({
     inputTokens: 11,
     outputTokens: 2,
@@ -27,6 +27,6 @@ test("addUsage() adds usages field by field and returns a new frozen object", ()
     reasoningTokens: 9,
     totalTokens: 13,
   });
-  expect([one, sum, noUsage, usageOf({})].every(Object.isFrozen)).toBe(true);
+  expect([one, sum, noUsage, toUsage({})].every(Object.isFrozen)).toBe(true);
   expect(one.inputTokens).toBe(1);
 });

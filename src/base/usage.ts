@@ -33,7 +33,7 @@ export function addUsage(one: TokenUsage, other: TokenUsage): TokenUsage {
 }
 
 /** Sets omitted fields to 0, and an omitted `totalTokens` to input plus output. */
-export function usageOf(parts: Partial<TokenUsage>): TokenUsage {
+export function toUsage(parts: Partial<TokenUsage>): TokenUsage {
   const { inputTokens = 0, outputTokens = 0, cachedTokens = 0, reasoningTokens = 0 } = parts;
   const { totalTokens = inputTokens + outputTokens } = parts;
   return Object.freeze({ inputTokens, outputTokens, cachedTokens, reasoningTokens, totalTokens });

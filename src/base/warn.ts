@@ -1,8 +1,8 @@
-import { messageOf } from "./errors.ts";
+import { getErrorMessage } from "./errors.ts";
 
 /** Emits a process warning about a failure that has no caller to report it to. */
 export function warn(message: string, error: unknown): void {
-  const text = `${message}: ${messageOf(error)}`;
+  const text = `${message}: ${getErrorMessage(error)}`;
   const { process } = globalThis as {
     process?: { emitWarning?(text: string, type: string): void };
   };

@@ -64,7 +64,7 @@ describe("ClaudeAgentSDKAdapter options", () => {
     [{ rollBackFailedNativeTools: 1 }, "rollBackFailedNativeTools must be a boolean"],
     [{ hostedTools: { fileSearch: {} } }, "ClaudeAgentSDKAdapter.hostedTools key must be one of"],
     [{ isolation: { apiKey: "" } }, "isolation.apiKey must consist of printable ASCII characters"],
-    [{ throttle: { maxAttempts: 0 } }, "throttle.maxAttempts must be a whole number from 1"],
+    [{ throttle: { maxAttempts: 0 } }, "throttle.maxAttempts must be a positive integer"],
     [{ sdk: {} }, "ClaudeAgentSDKAdapter.sdk must be the package @anthropic-ai/claude-agent-sdk"],
   ])("reject %o", (options, message) => {
     expect(createAdapter(options)).toThrow(InvalidOptionError);

@@ -1,4 +1,4 @@
-import { type ThrottlePolicy, throttlePolicy } from "../adapter/throttle.ts";
+import { type ThrottlePolicy, resolveThrottlePolicy } from "../adapter/throttle.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { InvalidOptionError } from "../base/errors.ts";
 import { type Logger, silentLogger } from "../base/logger.ts";
@@ -7,9 +7,9 @@ import type { UnknownRecord } from "../base/reading.ts";
 import {
   checkBoolean,
   checkKeys,
-  checkText,
-  elsewhere,
-  oneOf,
+  checkSingleLine,
+  checkedLater,
+  enumCheck,
   optional,
 } from "../tools/config-checks.ts";
 import type { HostedTool } from "../tools/hosted-tool.ts";
@@ -90,21 +90,21 @@ const NAME = "ClaudeAgentSDKAdapter";
 /** Validates the options of an adapter and fills in their defaults. */
 export function toAdapterSettings(options: ClaudeAgentSDKAdapterOptions = {}): AdapterSettings {
   checkKeys<ClaudeAgentSDKAdapterOptions>({ ...checkOptions(options, NAME) }, NAME, {
-    model: optional(checkText),
-    permissionMode: optional(oneOf([...permissionModes])),
-    unsupportedHostedTools: optional(oneOf(["error", "omit"])),
+    model: optional(checkSingleLine),
+    permissionMode: optional(enumCheck([...permissionModes])),
+    unsupportedHostedTools: optional(enumCheck(["error", "omit"])),
     rollBackFailedNativeTools: optional(checkBoolean),
     env: optional(checkEnv),
     sdk: optional(checkSdk),
     // Validated where they are used.
-    modelConfig: elsewhere,
-    isolation: elsewhere,
-    maxTurns: elsewhere,
-    hostedTools: elsewhere,
-    throttle: elsewhere,
-    clock: elsewhere,
-    random: elsewhere,
-    logger: elsewhere,
+    modelConfig: checkedLater,
+    isolation: checkedLater,
+    maxTurns: checkedLater,
+    hostedTools: checkedLater,
+    throttle: checkedLater,
+    clock: checkedLater,
+    random: checkedLater,
+    logger: checkedLater,
   });
   const modelConfig = checkModelConfig(options.modelConfig ?? {});
   const permissionMode = options.permissionMode ?? "dontAsk";
@@ -119,7 +119,7 @@ export function toAdapterSettings(options: ClaudeAgentSDKAdapterOptions = {}): A
     fileTools: createFileTools(permissionMode),
     unsupported: options.unsupportedHostedTools ?? "error",
     rollsBack: options.rollBackFailedNativeTools ?? false,
-    throttle: throttlePolicy(options.throttle),
+    throttle: resolveThrottlePolicy(options.throttle),
     sdk: options.sdk ?? null,
     clock: options.clock ?? systemClock,
     random: options.random ?? Math.random,

@@ -1,18 +1,18 @@
 import { InvalidOptionError } from "../base/errors.ts";
 import {
   type AttachmentLimit,
-  attachedBytes,
-  base64Of,
+  readAttachment,
+  toBase64,
   checkAttachedSize,
-  fileNameOf,
-  fileTypeOf,
-  imageTypeOf,
+  getFileName,
+  getFileType,
+  getImageType,
 } from "../files/attached-bytes.ts";
 import type { Attachment } from "../prompt/attachment.ts";
 
 /** Stays below Anthropic's limit for one request, so that the prompt fits too. */
 const LIMIT: AttachmentLimit = {
-  mostBytes: 20_000_000,
+  maxBytes: 20_000_000,
   remedy: "mount a larger file in a ClaudeAgentWorkspaceSection, where the model can read it",
 };
 
@@ -26,7 +26,7 @@ export async function toAttachmentBlock(attachment: Attachment): Promise<object>
   if ("fileId" in attachment) throw refuseFileId(attachment.fileId);
   if ("imageUrl" in attachment) return toImageBlock(attachment.imageUrl);
   if ("bytes" in attachment) return toInlineBlock(attachment.bytes, attachment.filename);
-  return toInlineBlock(await attachedBytes(attachment.path, LIMIT), fileNameOf(attachment.path));
+  return toInlineBlock(await readAttachment(attachment.path, LIMIT), getFileName(attachment.path));
 }
 
 function refuseFileId(value: string): InvalidOptionError {
@@ -48,14 +48,14 @@ function toImageBlock(url: string): object {
 
 function toInlineBlock(bytes: Uint8Array, filename: string): object {
   checkAttachedSize(bytes.byteLength, filename, LIMIT);
-  const image = imageTypeOf(filename);
+  const image = getImageType(filename);
   if (image) {
-    const source = { type: "base64", media_type: image, data: base64Of(bytes) };
+    const source = { type: "base64", media_type: image, data: toBase64(bytes) };
     return { type: "image", source };
   }
-  const isPdf = fileTypeOf(filename) === "application/pdf";
+  const isPdf = getFileType(filename) === "application/pdf";
   const source = isPdf
-    ? { type: "base64", media_type: "application/pdf", data: base64Of(bytes) }
+    ? { type: "base64", media_type: "application/pdf", data: toBase64(bytes) }
     : { type: "text", media_type: "text/plain", data: decodeText(bytes, filename) };
   return { type: "document", title: filename, source };
 }

@@ -1,11 +1,11 @@
 import { PromptValidationError } from "../base/errors.ts";
-import { frozenCopy } from "../base/freeze.ts";
+import { copyAndFreeze } from "../base/freeze.ts";
 import {
   checkBoolean,
   checkKeys,
   checkObjectUnquoted,
-  checkText,
-  listOf,
+  checkSingleLine,
+  arrayCheck,
   optional,
 } from "../tools/config-checks.ts";
 import { checkNetworkPolicy } from "../tools/hosted/network-policy.ts";
@@ -24,7 +24,7 @@ export function checkIsolation(config: IsolationConfig, field = "isolation"): Is
     includeHostEnv: optional(checkBoolean),
     inheritAuth: optional(checkBoolean),
   });
-  return frozenCopy(config);
+  return copyAndFreeze(config);
 }
 
 /** Throws if a value is not an object of environment variables. Errors never contain their values. */
@@ -62,9 +62,9 @@ function checkPolicy(value: unknown, field: string): void {
 function checkSandbox(value: unknown, field: string): void {
   checkKeys<SandboxConfig>(value, field, {
     enabled: optional(checkBoolean),
-    writablePaths: optional(listOf(checkPlainPath)),
-    readablePaths: optional(listOf(checkPlainPath)),
-    excludedCommands: optional(listOf(checkText)),
+    writablePaths: optional(arrayCheck(checkPlainPath)),
+    readablePaths: optional(arrayCheck(checkPlainPath)),
+    excludedCommands: optional(arrayCheck(checkSingleLine)),
     allowUnsandboxedCommands: optional(checkBoolean),
   });
 }

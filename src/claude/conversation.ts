@@ -1,6 +1,6 @@
-import { type Announcement, announce } from "../adapter/events.ts";
+import { type AdapterEvent, publishEvent } from "../adapter/events.ts";
 import type { ModelClient, Omission, Turn, TurnRequest } from "../adapter/model-client.ts";
-import { InvalidOptionError, messageOf } from "../base/errors.ts";
+import { InvalidOptionError, getErrorMessage } from "../base/errors.ts";
 import type { UnknownRecord } from "../base/reading.ts";
 import type { Prompt } from "../prompt/prompt.ts";
 import type { RenderedPrompt } from "../prompt/rendered-prompt.ts";
@@ -75,7 +75,7 @@ export class Conversation implements ModelClient {
       return turn;
     } catch (error) {
       if (!request.signal.aborted)
-        logger.warn("request failed", { model, message: messageOf(error) });
+        logger.warn("request failed", { model, message: getErrorMessage(error) });
       throw error;
     }
   }
@@ -179,9 +179,9 @@ export class Conversation implements ModelClient {
     };
   }
 
-  #publishEvent(event: Announcement): void {
+  #publishEvent(event: AdapterEvent): void {
     const { session, prompt, clock } = this.#settings;
-    announce({ session, prompt, adapterName: this.adapterName, clock }, event);
+    publishEvent({ session, prompt, adapterName: this.adapterName, clock }, event);
   }
 }
 

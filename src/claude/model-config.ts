@@ -1,6 +1,6 @@
 import { InvalidOptionError } from "../base/errors.ts";
 import type { UnknownRecord } from "../base/reading.ts";
-import { checkKeys, checkText, oneOf, optional } from "../tools/config-checks.ts";
+import { checkKeys, checkSingleLine, enumCheck, optional } from "../tools/config-checks.ts";
 
 /** Settings of the model. */
 export interface ClaudeModelConfig {
@@ -17,9 +17,9 @@ export interface ClaudeModelConfig {
 /** Throws if a model config is invalid. Otherwise returns it. */
 export function checkModelConfig(config: ClaudeModelConfig): ClaudeModelConfig {
   checkKeys<ClaudeModelConfig>(config, "ClaudeAgentSDKAdapter.modelConfig", {
-    effort: optional(oneOf(["low", "medium", "high", "xhigh", "max"])),
+    effort: optional(enumCheck(["low", "medium", "high", "xhigh", "max"])),
     maxOutputTokens: optional(checkPositiveInteger),
-    fallbackModel: optional(checkText),
+    fallbackModel: optional(checkSingleLine),
     maxBudgetUsd: optional(checkPositiveNumber),
   });
   return config;

@@ -1,4 +1,4 @@
-import { messageOf, WinkError } from "../base/errors.ts";
+import { getErrorMessage, WinkError } from "../base/errors.ts";
 import type { UnknownRecord } from "../base/reading.ts";
 
 /** The part of `@anthropic-ai/claude-agent-sdk` that the adapter uses. Pass the imported module. */
@@ -70,9 +70,9 @@ export async function loadSdk(
   } catch (cause) {
     const isMissing =
       /cannot find (package|module)|failed to (load|resolve)|could not resolve/i.test(
-        messageOf(cause),
+        getErrorMessage(cause),
       );
-    const problem = isMissing ? "is not installed" : `could not be loaded (${messageOf(cause)})`;
+    const problem = isMissing ? "is not installed" : `could not be loaded (${getErrorMessage(cause)})`;
     const message = `The Claude Agent SDK ${problem}. Run npm install ${PACKAGE}, or pass the module as the adapter's sdk option.`;
     throw new WinkError(message, { cause });
   }

@@ -2,9 +2,9 @@ import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { promisify, styleText } from "node:util";
-import { messageOf } from "../base/errors.ts";
+import { getErrorMessage } from "../base/errors.ts";
 import { checkSandboxStarts } from "../claude/sandbox/prepare-sandbox.ts";
-import { knownSandboxes } from "../local/sandbox/choose-sandbox.ts";
+import { listSandboxes } from "../local/sandbox/choose-sandbox.ts";
 import type { Sandbox } from "../local/sandbox/sandbox.ts";
 
 /** Available features of this machine, as printed by `wink doctor --json`. */
@@ -47,7 +47,7 @@ export async function doctor(
   { json }: { readonly json: boolean },
   sandboxes?: readonly Sandbox[],
 ): Promise<0 | 1> {
-  const examination = await examine(sandboxes ?? (await knownSandboxes()));
+  const examination = await examine(sandboxes ?? (await listSandboxes()));
   if (json) console.log(JSON.stringify(examination, null, 2));
   else for (const line of formatReport(examination)) console.log(line);
   return examination.auto === null ? 1 : 0;
@@ -89,7 +89,7 @@ export async function createFinding(look: () => Promise<string>, remedy: string)
   try {
     return { found: true, says: await look() };
   } catch (error) {
-    const [problem = ""] = messageOf(error).split("\n", 1);
+    const [problem = ""] = getErrorMessage(error).split("\n", 1);
     return { found: false, says: `${problem.replace(/\.$/, "")}. ${remedy}` };
   }
 }

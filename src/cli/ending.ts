@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { mountError } from "../host/host-error.ts";
+import { toFilesystemErrorWithRemedy } from "../host/host-error.ts";
 
 /** A temporary folder that is deleted on disposal, or at the latest when the process exits. */
 export class TemporaryFolder implements Disposable {
@@ -22,7 +22,7 @@ function createTemporaryFolder(prefix: string): string {
   try {
     return mkdtempSync(join(tmpdir(), prefix));
   } catch (error) {
-    throw mountError(error, tmpdir(), "set TMPDIR to an existing, writable folder");
+    throw toFilesystemErrorWithRemedy(error, tmpdir(), "set TMPDIR to an existing, writable folder");
   }
 }
 

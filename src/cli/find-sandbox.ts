@@ -24,7 +24,7 @@ export async function findSandbox(
 ): Promise<FoundSandbox> {
   await using lazy = new LazySandbox(which, candidates);
   try {
-    const { sandbox, reason } = await lazy.chosen();
+    const { sandbox, reason } = await lazy.choose();
     return { name: sandbox.name, reason };
   } catch (error) {
     if (which !== "auto" || !(error instanceof InvalidOptionError)) throw error;

@@ -16,7 +16,7 @@ export function toFlagError(error: unknown): unknown {
   if (!(error instanceof InvalidOptionError)) return error;
   if (error.field === "listen(host)") return createKeyRequiredError(error.value);
   const flag = FLAGS.get(error.field);
-  return flag === undefined ? error : error.renamed(flag);
+  return flag === undefined ? error : error.withField(flag);
 }
 
 function createKeyRequiredError(host: unknown): InvalidOptionError {

@@ -2,7 +2,7 @@ import { realpathSync, statSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { styleText } from "node:util";
 import { globMatcher } from "../files/filesystem/glob.ts";
-import { type EntryKind, folderEntries } from "../files/folder-entries.ts";
+import { type EntryKind, readFolderEntries } from "../files/folder-entries.ts";
 import { planMounts } from "../files/mounts/mount-plan.ts";
 import { pathFilter } from "../files/mounts/path-filter.ts";
 import type { MountPlan } from "../files/mounts/planned-mounts.ts";
@@ -112,7 +112,7 @@ function* walkFolder(
   prunes: (path: string) => boolean,
   prefix = "",
 ): Generator<FoundEntry> {
-  for (const { name, kind, hostPath } of folderEntries(
+  for (const { name, kind, hostPath } of readFolderEntries(
     `${folder}/`,
     "give this user read access",
   ) ?? []) {

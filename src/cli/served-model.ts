@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { extname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { InvalidOptionError, messageOf } from "../base/errors.ts";
+import { InvalidOptionError, getErrorMessage } from "../base/errors.ts";
 import { parseJson } from "../base/json.ts";
 import type { LocalModel } from "../local/models/local-model.ts";
 import { type ModelScript, scriptedModel } from "../local/models/scripted-model.ts";
@@ -45,7 +45,7 @@ async function loadScript(path: string): Promise<unknown> {
   }
   const module: unknown = await import(pathToFileURL(resolve(path)).href).catch(
     (cause: unknown) => {
-      throw refuse("", path, "must be a module that can be loaded", messageOf(cause), { cause });
+      throw refuse("", path, "must be a module that can be loaded", getErrorMessage(cause), { cause });
     },
   );
   if (typeof module === "object" && module !== null && "default" in module) return module.default;
@@ -55,7 +55,7 @@ async function loadScript(path: string): Promise<unknown> {
 
 async function readJson(path: string): Promise<unknown> {
   const text = await readFile(path, "utf8").catch((cause: unknown) => {
-    throw refuse("", path, "must be a readable file", messageOf(cause), { cause });
+    throw refuse("", path, "must be a readable file", getErrorMessage(cause), { cause });
   });
   const parsed = parseJson(text);
   if (parsed.ok) return parsed.value;
@@ -72,7 +72,7 @@ function createModel(content: unknown, path: string): LocalModel {
   try {
     return scriptedModel(content);
   } catch (error) {
-    throw error instanceof InvalidOptionError ? error.renamed(`${path}: ${error.field}`) : error;
+    throw error instanceof InvalidOptionError ? error.withField(`${path}: ${error.field}`) : error;
   }
 }
 

@@ -1,31 +1,31 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { asPlainUser, temporaryTree } from "../../tests/support/temporary-tree.ts";
+import { runAsPlainUser, temporaryTree } from "../../tests/support/temporary-tree.ts";
 import { InvalidOptionError } from "../base/errors.ts";
 import {
   type AttachmentLimit,
-  attachedBytes,
-  base64Of,
+  readAttachment,
+  toBase64,
   checkAttachedSize,
-  fileNameOf,
-  fileTypeOf,
-  imageTypeOf,
+  getFileName,
+  getFileType,
+  getImageType,
 } from "./attached-bytes.ts";
 
-const limit: AttachmentLimit = { mostBytes: 4, remedy: "cut it" };
+const limit: AttachmentLimit = { maxBytes: 4, remedy: "cut it" };
 
 describe("reading an attachment", () => {
   test("returns the bytes unchanged", async () => {
     const folder = temporaryTree({ a: new Uint8Array([0, 255, 13, 10]) });
-    expect([...(await attachedBytes(join(folder, "a"), limit))]).toEqual([0, 255, 13, 10]);
+    expect([...(await readAttachment(join(folder, "a"), limit))]).toEqual([0, 255, 13, 10]);
   });
 
   test("rejects an empty or too large file before reading it", async () => {
     const folder = temporaryTree({ empty: "", large: "12345" });
     const [empty, large] = ["empty", "large"].map((name) => join(folder, name));
-    await expect(attachedBytes(String(empty), limit)).rejects.toThrow("bytes (it has 0)");
-    await expect(attachedBytes(String(large), limit)).rejects.toThrow(
+    await expect(readAttachment(String(empty), limit)).rejects.toThrow("bytes (it has 0)");
+    await expect(readAttachment(String(large), limit)).rejects.toThrow(
       `attach(files) must have 1 to 4 bytes (it has 5), got "${large}". Cut it.`,
     );
   });
@@ -33,23 +33,23 @@ describe("reading an attachment", () => {
   test("rejects a missing file or a folder with the reason and the cause", async () => {
     const folder = temporaryTree();
     mkdirSync(join(folder, "sub"));
-    const missing = attachedBytes(join(folder, "no"), limit);
+    const missing = readAttachment(join(folder, "no"), limit);
     await expect(missing).rejects.toThrow(InvalidOptionError);
     await expect(missing).rejects.toMatchObject({
       field: "attach(files).path",
       message: expect.stringMatching(/must be a file that can be read \(ENOENT/),
       cause: { code: "ENOENT" },
     });
-    const roomy: AttachmentLimit = { mostBytes: 1_000_000, remedy: "" };
-    await expect(attachedBytes(join(folder, "sub"), roomy)).rejects.toThrow("EISDIR");
+    const roomy: AttachmentLimit = { maxBytes: 1_000_000, remedy: "" };
+    await expect(readAttachment(join(folder, "sub"), roomy)).rejects.toThrow("EISDIR");
   });
 
   test("rejects a file without read permission", async () => {
     const folder = temporaryTree({ "a/secret": "1" });
     const { chmodSync } = await import("node:fs");
     chmodSync(join(folder, "a/secret"), 0);
-    await asPlainUser(async () => {
-      const reading = attachedBytes(join(folder, "a/secret"), limit);
+    await runAsPlainUser(async () => {
+      const reading = readAttachment(join(folder, "a/secret"), limit);
       await expect(reading).rejects.toThrow(/must be a file that can be read \(EACCES/);
     });
   });
@@ -68,7 +68,7 @@ test.each([
   ["b.txt", "b.txt"],
   ["/a/b/", "/a/b/"],
 ])("the file name of %s is %s", (path, name) => {
-  expect(fileNameOf(path)).toBe(name);
+  expect(getFileName(path)).toBe(name);
 });
 
 test.each([
@@ -81,7 +81,7 @@ test.each([
   ["png", null],
   ["a.png.", null],
 ])("the image type of %s is %s", (filename, type) => {
-  expect(imageTypeOf(filename)).toBe(type);
+  expect(getImageType(filename)).toBe(type);
 });
 
 test.each([
@@ -96,13 +96,13 @@ test.each([
   ["constructor", "application/octet-stream"],
   ["a.constructor", "application/octet-stream"],
 ])("the document type of %s is %s", (filename, type) => {
-  expect(fileTypeOf(filename)).toBe(type);
+  expect(getFileType(filename)).toBe(type);
 });
 
 test.each([0, 1, 2, 3, 0x8000 - 1, 0x8000, 0x8000 + 1, 100_000])(
   "%d bytes are encoded to base64 like Buffer does",
   (length) => {
     const bytes = Uint8Array.from({ length }, (_, index) => index % 256);
-    expect(base64Of(bytes)).toBe(Buffer.from(bytes).toString("base64"));
+    expect(toBase64(bytes)).toBe(Buffer.from(bytes).toString("base64"));
   },
 );

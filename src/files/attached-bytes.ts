@@ -1,9 +1,9 @@
-import { InvalidOptionError, messageOf } from "../base/errors.ts";
+import { InvalidOptionError, getErrorMessage } from "../base/errors.ts";
 
 /** The maximum size of a file in a request. */
 export interface AttachmentLimit {
   /** The maximum size in bytes. */
-  readonly mostBytes: number;
+  readonly maxBytes: number;
   /** What to do with a larger file, as an imperative for the error message. */
   readonly remedy: string;
 }
@@ -11,7 +11,7 @@ export interface AttachmentLimit {
 const refuse = InvalidOptionError.at("attach(files)");
 
 /** Reads a file that a prompt attaches. Throws `InvalidOptionError` if it is empty, too large or not readable. */
-export async function attachedBytes(path: string, limit: AttachmentLimit): Promise<Uint8Array> {
+export async function readAttachment(path: string, limit: AttachmentLimit): Promise<Uint8Array> {
   const { readFile, stat } = await import("node:fs/promises");
   try {
     const { size } = await stat(path);
@@ -19,7 +19,7 @@ export async function attachedBytes(path: string, limit: AttachmentLimit): Promi
     return await readFile(path);
   } catch (cause) {
     if (cause instanceof InvalidOptionError) throw cause;
-    const rule = `must be a file that can be read (${messageOf(cause)})`;
+    const rule = `must be a file that can be read (${getErrorMessage(cause)})`;
     const remedy = "pass the path of a file, absolute or relative to the working directory";
     throw refuse("path", path, rule, remedy, { cause });
   }
@@ -29,29 +29,29 @@ export async function attachedBytes(path: string, limit: AttachmentLimit): Promi
 export function checkAttachedSize(
   size: number,
   value: string,
-  { mostBytes, remedy }: AttachmentLimit,
+  { maxBytes: mostBytes, remedy }: AttachmentLimit,
 ): void {
   if (size > 0 && size <= mostBytes) return;
   throw refuse("", value, `must have 1 to ${mostBytes} bytes (it has ${size})`, remedy);
 }
 
 /** Returns the last part of a path. */
-export function fileNameOf(path: string): string {
+export function getFileName(path: string): string {
   return path.split(/[\\/]/).at(-1) || path;
 }
 
 /** Returns the media type of an image by its file name, or `null` if models do not accept it. */
-export function imageTypeOf(filename: string): string | null {
+export function getImageType(filename: string): string | null {
   return imageTypes.get(getExtension(filename)) ?? null;
 }
 
 /** Returns the media type of a document by its file name. */
-export function fileTypeOf(filename: string): string {
+export function getFileType(filename: string): string {
   return fileTypes.get(getExtension(filename)) ?? "application/octet-stream";
 }
 
 /** Encodes bytes as base64. */
-export function base64Of(bytes: Uint8Array): string {
+export function toBase64(bytes: Uint8Array): string {
   let binary = "";
   for (let at = 0; at < bytes.length; at += 0x8000) {
     binary += String.fromCharCode(...bytes.subarray(at, at + 0x8000));

@@ -1,6 +1,6 @@
 import { type Dirent, readdirSync, type Stats } from "node:fs";
 import { FilesystemError } from "../base/filesystem-error.ts";
-import { hostCode, mountError } from "../host/host-error.ts";
+import { getErrorCode, toFilesystemErrorWithRemedy } from "../host/host-error.ts";
 
 /** An entry of a folder. */
 export interface FolderEntry {
@@ -14,18 +14,18 @@ export interface FolderEntry {
 export type EntryKind = "file" | "folder" | "link" | "other";
 
 /** Reads the entries of a folder, unsorted. Returns `null` if the folder does not exist. `prefix` is its path and a slash. */
-export function folderEntries(prefix: string, remedy: string): readonly FolderEntry[] | null {
+export function readFolderEntries(prefix: string, remedy: string): readonly FolderEntry[] | null {
   try {
     return listEntries(prefix);
   } catch (error) {
-    if (hostCode(error) === "ENOENT") return null;
-    throw mountError(error, prefix, remedy);
+    if (getErrorCode(error) === "ENOENT") return null;
+    throw toFilesystemErrorWithRemedy(error, prefix, remedy);
   }
 }
 
 /** Reads the entries of a folder in {@link compareByPath} order. Throws `FilesystemError`, also if the folder does not exist. */
 export function readSortedEntries(prefix: string, remedy: string): readonly FolderEntry[] {
-  const entries = folderEntries(prefix, remedy);
+  const entries = readFolderEntries(prefix, remedy);
   if (entries) return entries.toSorted(compareByPath);
   throw new FilesystemError("ENOENT", prefix, `does not exist: ${remedy}`);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { FilesystemError } from "../base/filesystem-error.ts";
-import { ancestorsOf, checkedPath, getParent } from "./path.ts";
+import { listAncestors, normalizePath, getParent } from "./path.ts";
 
 describe("path normalization", () => {
   test.each([
@@ -14,7 +14,7 @@ describe("path normalization", () => {
     ["..a/b..", "..a/b.."],
     ["a b/ö\\c", "a b/ö\\c"],
   ])("converts %j to %j", (path, spelling) => {
-    expect(checkedPath(path)).toBe(spelling);
+    expect(normalizePath(path)).toBe(spelling);
   });
 
   test.each([
@@ -33,22 +33,22 @@ describe("path normalization", () => {
     ["ö".repeat(128), "has a name longer than 255 bytes. Shorten it."],
     [Array.from({ length: 65 }, () => "d").join("/"), "is 65 levels deep. The maximum is 64."],
   ])("rejects %j", (path, problem) => {
-    const check = () => checkedPath(path as string);
+    const check = () => normalizePath(path as string);
     expect(check).toThrow(FilesystemError);
     expect(check).toThrow(expect.objectContaining({ code: "EINVAL", path: String(path) }));
     expect(check).toThrow(problem);
   });
 
   test("accepts names of 255 bytes and 64 levels", () => {
-    expect(checkedPath("x".repeat(255))).toHaveLength(255);
+    expect(normalizePath("x".repeat(255))).toHaveLength(255);
     const deep = Array.from({ length: 64 }, () => "d").join("/");
-    expect(checkedPath(deep)).toBe(deep);
+    expect(normalizePath(deep)).toBe(deep);
   });
 });
 
 test("ancestors are listed nearest first, without the root", () => {
   expect(getParent("a/b/c")).toBe("a/b");
   expect(getParent("a")).toBe(".");
-  expect(ancestorsOf("a/b/c")).toEqual(["a/b", "a"]);
-  expect(ancestorsOf("a")).toEqual([]);
+  expect(listAncestors("a/b/c")).toEqual(["a/b", "a"]);
+  expect(listAncestors("a")).toEqual([]);
 });

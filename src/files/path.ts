@@ -11,7 +11,7 @@ const MAX_NAME_BYTES = 255;
  * `..` segments. Throws `FilesystemError` if the path is absolute or empty, contains a NUL, leaves the root,
  * has more than 64 segments or a segment longer than 255 bytes.
  */
-export function checkedPath(path: string): string {
+export function normalizePath(path: string): string {
   if (typeof path !== "string") throw FilesystemError.invalid(String(path), "is not a string");
   if (path === "") throw FilesystemError.invalid(path, 'is empty. Use "." for the root.');
   if (path.includes("\0")) throw FilesystemError.invalid(path, "contains a NUL character");
@@ -37,7 +37,7 @@ export function getParent(path: string): string {
 }
 
 /** Returns every directory above a normalized path, nearest first, without the root. */
-export function ancestorsOf(path: string): readonly string[] {
+export function listAncestors(path: string): readonly string[] {
   const above: string[] = [];
   for (let dir = getParent(path); dir !== ROOT; dir = getParent(dir)) above.push(dir);
   return above;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { FilesystemError } from "../base/filesystem-error.ts";
-import { hostError, unless } from "./host-error.ts";
+import { toFilesystemError, ignoreErrorCodes } from "./host-error.ts";
 
 const createHostError = (code: string) =>
   Object.assign(new Error(`${code}: what it says, open '/home/me/f'`), { code });
@@ -17,7 +17,7 @@ test.each([
   ["EMFILE", "EACCES", '"f" was rejected by the host: EMFILE: what it says'],
 ])("toFilesystemError() converts %s to %s with a clear message", (code, ours, message) => {
   const cause = createHostError(code);
-  const error = hostError("f", cause);
+  const error = toFilesystemError("f", cause);
   expect(error).toMatchObject({ code: ours, path: "f", cause });
   expect(error.message).toContain(`${ours}: ${message}`);
   expect(error.message).not.toContain("/home/me");
@@ -25,13 +25,13 @@ test.each([
 
 test("toFilesystemError() returns a FilesystemError unchanged and uses the message of any other value", () => {
   const error = new FilesystemError("EINVAL", "g", "is odd");
-  expect(hostError("f", error)).toBe(error);
-  expect(hostError("f", "boom")).toMatchObject({ code: "EACCES", cause: "boom" });
-  expect(hostError("f", Object.assign(new Error("odd"), { code: 3 })).code).toBe("EACCES");
+  expect(toFilesystemError("f", error)).toBe(error);
+  expect(toFilesystemError("f", "boom")).toMatchObject({ code: "EACCES", cause: "boom" });
+  expect(toFilesystemError("f", Object.assign(new Error("odd"), { code: 3 })).code).toBe("EACCES");
 });
 
 test("ignoreErrorCodes() ignores only errors with the given codes", async () => {
-  await unless(Promise.reject(createHostError("ENOENT")), "EEXIST", "ENOENT");
-  await expect(unless(Promise.reject(createHostError("EPERM")), "ENOENT")).rejects.toThrow("EPERM");
-  await expect(unless(Promise.reject(new Error("no")), "ENOENT")).rejects.toThrow("no");
+  await ignoreErrorCodes(Promise.reject(createHostError("ENOENT")), "EEXIST", "ENOENT");
+  await expect(ignoreErrorCodes(Promise.reject(createHostError("EPERM")), "ENOENT")).rejects.toThrow("EPERM");
+  await expect(ignoreErrorCodes(Promise.reject(new Error("no")), "ENOENT")).rejects.toThrow("no");
 });

@@ -1,9 +1,9 @@
-import { messageOf } from "../base/errors.ts";
+import { getErrorMessage } from "../base/errors.ts";
 import {
   FilesystemError,
   type FilesystemErrorCode,
   type FilesystemErrorReason,
-  refuse,
+  createFilesystemError,
 } from "../base/filesystem-error.ts";
 
 const REASONS: ReadonlyMap<string | undefined, FilesystemErrorReason> = new Map([
@@ -26,19 +26,19 @@ const CODES: ReadonlyMap<string | undefined, FilesystemErrorCode> = new Map([
 ]);
 
 /** Converts an error of the host's file system. An error without a matching code becomes EACCES. */
-export function hostError(path: string, error: unknown): FilesystemError {
+export function toFilesystemError(path: string, error: unknown): FilesystemError {
   if (error instanceof FilesystemError) return error;
-  const reason = REASONS.get(hostCode(error));
-  if (reason) return refuse(path, reason, error);
-  const [reported] = messageOf(error).split(", "); // the rest names a path of this host
+  const reason = REASONS.get(getErrorCode(error));
+  if (reason) return createFilesystemError(path, reason, error);
+  const [reported] = getErrorMessage(error).split(", "); // the rest names a path of this host
   const problem = `was rejected by the host: ${reported}`;
-  return new FilesystemError(CODES.get(hostCode(error)) ?? "EACCES", path, problem, error);
+  return new FilesystemError(CODES.get(getErrorCode(error)) ?? "EACCES", path, problem, error);
 }
 
 /** Converts an error of the host's file system and adds a remedy, which follows a colon. */
-export function mountError(error: unknown, path: string, remedy: string): FilesystemError {
-  const problem = PROBLEMS.get(hostCode(error)) ?? messageOf(error);
-  return new FilesystemError(hostError(path, error).code, path, `${problem}: ${remedy}`, error);
+export function toFilesystemErrorWithRemedy(error: unknown, path: string, remedy: string): FilesystemError {
+  const problem = PROBLEMS.get(getErrorCode(error)) ?? getErrorMessage(error);
+  return new FilesystemError(toFilesystemError(path, error).code, path, `${problem}: ${remedy}`, error);
 }
 
 const PROBLEMS: ReadonlyMap<string | undefined, string> = new Map([
@@ -49,16 +49,16 @@ const PROBLEMS: ReadonlyMap<string | undefined, string> = new Map([
 ]);
 
 /** Returns Node's error code, if the error has one. */
-export function hostCode(error: unknown): string | undefined {
+export function getErrorCode(error: unknown): string | undefined {
   if (!(error instanceof Error) || !("code" in error)) return undefined;
   return typeof error.code === "string" ? error.code : undefined;
 }
 
 /** Waits for `work` and ignores errors with the given codes. */
-export async function unless(work: Promise<unknown>, ...codes: readonly string[]): Promise<void> {
+export async function ignoreErrorCodes(work: Promise<unknown>, ...codes: readonly string[]): Promise<void> {
   try {
     await work;
   } catch (error) {
-    if (!codes.includes(hostCode(error) ?? "")) throw error;
+    if (!codes.includes(getErrorCode(error) ?? "")) throw error;
   }
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { performance } from "node:perf_hooks";
-import { hostCode } from "./host-error.ts";
+import { getErrorCode } from "./host-error.ts";
 
 /** Identifies a process, distinguishing it from a later process with the same pid. */
 export interface ProcessIdentity {
@@ -56,7 +56,7 @@ export function isAlive(pid: number, isSame: (now: ProcessStat) => boolean): boo
     process.kill(pid, 0); // sends no signal
     return true;
   } catch (error) {
-    const code = hostCode(error);
+    const code = getErrorCode(error);
     return code !== "ESRCH" && code !== "ERR_INVALID_ARG_TYPE"; // the latter for pids out of range
   }
 }

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, lstatSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { asPlainUser, growTree, temporaryTree } from "../../tests/support/temporary-tree.ts";
+import { runAsPlainUser, writeTree, temporaryTree } from "../../tests/support/temporary-tree.ts";
 import { removeTree } from "./remove-tree.ts";
 
 describe("removeTree()", () => {
@@ -34,8 +34,8 @@ describe("removeTree()", () => {
     const above = temporaryTree();
     chmodSync(above, 0o777);
     const folder = join(above, "mine");
-    await asPlainUser(() => {
-      growTree(folder, { "closed/deep/a": "1", "fixed/b": "2", c: "3" });
+    await runAsPlainUser(() => {
+      writeTree(folder, { "closed/deep/a": "1", "fixed/b": "2", c: "3" });
       symlinkSync(outside, join(folder, "closed/link"));
       for (const path of ["closed/deep", "closed", "."]) chmodSync(join(folder, path), 0o000);
       expect(removeTree({ type: "remove", folder })).toBe(true);
@@ -50,9 +50,9 @@ describe("removeTree()", () => {
       const above = temporaryTree();
       chmodSync(above, 0o777);
       const folder = join(above, "mine");
-      await asPlainUser(() => growTree(folder, { "owner.json": "", a: "" }));
-      growTree(folder, { "theirs/file": "" });
-      await asPlainUser(() => {
+      await runAsPlainUser(() => writeTree(folder, { "owner.json": "", a: "" }));
+      writeTree(folder, { "theirs/file": "" });
+      await runAsPlainUser(() => {
         expect(() => removeTree({ type: "remove", folder })).toThrow(
           expect.objectContaining({
             name: "FilesystemError",

@@ -1,6 +1,6 @@
 import { chmodSync, readdirSync, rmdirSync, rmSync } from "node:fs";
 import { FilesystemError } from "../base/filesystem-error.ts";
-import { hostCode, mountError } from "./host-error.ts";
+import { getErrorCode, toFilesystemErrorWithRemedy } from "./host-error.ts";
 import { runInThread } from "./threads/run-in-thread.ts";
 import { threadJob } from "./threads/thread-job.ts";
 
@@ -24,8 +24,8 @@ export function removeTree({ type, folder }: RemoveTask): boolean {
     if (type === "remove") rmdirSync(folder);
     return true;
   } catch (error) {
-    if (hostCode(error) === "ENOENT") return false;
-    throw mountError(error, folder, REMEDIES[type]);
+    if (getErrorCode(error) === "ENOENT") return false;
+    throw toFilesystemErrorWithRemedy(error, folder, REMEDIES[type]);
   }
 }
 
@@ -64,7 +64,7 @@ function emptyTree(folder: string): void {
   try {
     removeEntries(folder);
   } catch (error) {
-    if (hostCode(error) !== "EACCES") throw error;
+    if (getErrorCode(error) !== "EACCES") throw error;
     openFolders(folder);
     removeEntries(folder);
   }

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, symlinkSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { asPlainUser, temporaryTree } from "../../tests/support/temporary-tree.ts";
+import { runAsPlainUser, temporaryTree } from "../../tests/support/temporary-tree.ts";
 import { getCurrentOwner, hasEnded, readOwner } from "./temporary-folder.ts";
 
 const host = hostname();
@@ -37,7 +37,7 @@ describe("the owner of a folder", () => {
   });
 
   test("is not considered ended if its process belongs to another user", async () => {
-    await asPlainUser(() => expect(hasEnded({ pid: 1, startedAt: null, host })).toBe(false));
+    await runAsPlainUser(() => expect(hasEnded({ pid: 1, startedAt: null, host })).toBe(false));
   });
 
   test("is not considered ended if signaling it is not permitted", () => {

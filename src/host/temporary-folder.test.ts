@@ -17,7 +17,7 @@ import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import type { Worker } from "node:worker_threads";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { asPlainUser, growTree, temporaryTree } from "../../tests/support/temporary-tree.ts";
+import { runAsPlainUser, writeTree, temporaryTree } from "../../tests/support/temporary-tree.ts";
 import { reserveFolder, sweepAbandonedFolders, type TemporaryFolder } from "./temporary-folder.ts";
 
 /** Creates the folder in which this test's temporary folders are created. */
@@ -54,7 +54,7 @@ const runNode = (code: string, user: { uid?: number; gid?: number } = {}) =>
 /** Creates a folder in the state in which an ended process leaves it. */
 async function createAbandonedFolder(owner: object = {}): Promise<TemporaryFolder> {
   const folder = await createFolder();
-  growTree(folder.files, { "a/b": "1" });
+  writeTree(folder.files, { "a/b": "1" });
   const content = { pid: NO_PROCESS, startedAt: 1, host: hostname(), ...owner };
   writeFileSync(join(folder.home, "owner.json"), JSON.stringify(content));
   return folder;
@@ -102,7 +102,7 @@ describe("reserveFolder()", () => {
     const folders = useTemporaryFolder();
     const folder = reserveFolder();
     chmodSync(folders, 0o555);
-    await asPlainUser(async () => {
+    await runAsPlainUser(async () => {
       await expect(folder.create()).rejects.toThrow("is not accessible to this user: set TMPDIR");
     });
     chmodSync(folders, 0o755);
@@ -138,7 +138,7 @@ describe("TemporaryFolder.remove()", () => {
     const folder = reserveFolder();
     await folder.remove();
     await folder.create();
-    growTree(folder.files, { "a/b": "1" });
+    writeTree(folder.files, { "a/b": "1" });
     await Promise.all([folder.remove(), folder.remove()]);
     expect(readdirSync(folders)).toEqual([]);
     await folder.remove();
@@ -153,9 +153,9 @@ describe("TemporaryFolder.remove()", () => {
     const outside = temporaryTree({ "kept/file": "1" });
     chmodSync(outside, 0o755);
     const folder = reserveFolder();
-    await asPlainUser(async () => {
+    await runAsPlainUser(async () => {
       await folder.create();
-      growTree(folder.files, { "closed/deep/a": "1", "fixed/b": "2", "c/d": "3" });
+      writeTree(folder.files, { "closed/deep/a": "1", "fixed/b": "2", "c/d": "3" });
       symlinkSync(outside, join(folder.files, "closed/link"));
       chmodSync(join(folder.files, "closed/deep"), 0o000);
       chmodSync(join(folder.files, "closed"), 0o000);
@@ -229,7 +229,7 @@ describe("sweepAbandonedFolders()", () => {
     const linked = await createFolder();
     rmSync(join(linked.home, "owner.json"));
     symlinkSync(join(elsewhere, "owner.json"), join(linked.home, "owner.json"));
-    growTree(folders, { "wink-workspace-none/a": "", "wink-workspace-file": "", other: null });
+    writeTree(folders, { "wink-workspace-none/a": "", "wink-workspace-file": "", other: null });
     const before = readdirSync(folders);
     expect(await sweepAbandonedFolders()).toEqual([]);
     expect(readdirSync(folders)).toEqual(before);
@@ -257,7 +257,7 @@ describe("sweepAbandonedFolders()", () => {
     const homes: string[] = [];
     for (let count = 0; count < 12; count++) {
       const { home, files } = await createAbandonedFolder();
-      for (let file = 0; file < 40; file++) growTree(files, { [`d${file % 7}/${file}`]: "1" });
+      for (let file = 0; file < 40; file++) writeTree(files, { [`d${file % 7}/${file}`]: "1" });
       homes.push(home);
     }
     const outputs = await Promise.all([runNode(SWEEP), runNode(SWEEP), runNode(SWEEP)]);

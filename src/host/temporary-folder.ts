@@ -13,9 +13,9 @@ import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { isPlainObject } from "../base/freeze.ts";
 import { parseJson } from "../base/json.ts";
-import { maybeTextAt, numberAt } from "../base/reading.ts";
+import { readStringOrNull, readNumber } from "../base/reading.ts";
 import { openNoFollow } from "./file-access.ts";
-import { mountError } from "./host-error.ts";
+import { toFilesystemErrorWithRemedy } from "./host-error.ts";
 import { isAlive, readProcessStat } from "./process-identity.ts";
 import { OWNER_FILE, removeFolder } from "./remove-tree.ts";
 
@@ -72,7 +72,7 @@ function createHome(home: string): void {
   try {
     mkdirSync(home, { mode: 0o700 });
   } catch (error) {
-    throw mountError(error, home, REMEDY);
+    throw toFilesystemErrorWithRemedy(error, home, REMEDY);
   }
 }
 
@@ -86,7 +86,7 @@ function fillHome(home: string, files: string): void {
     mkdirSync(files, { mode: 0o700 });
   } catch (error) {
     rmSync(home, { recursive: true, force: true });
-    throw mountError(error, home, REMEDY);
+    throw toFilesystemErrorWithRemedy(error, home, REMEDY);
   }
 }
 
@@ -125,10 +125,10 @@ export function readOwner(path: string): FolderOwner | null {
   try {
     const parsed = parseJson(readSmallFile(path));
     if (!parsed.ok || !isPlainObject(parsed.value)) return null;
-    const pid = numberAt(parsed.value, "pid");
-    const host = maybeTextAt(parsed.value, "host");
+    const pid = readNumber(parsed.value, "pid");
+    const host = readStringOrNull(parsed.value, "host");
     if (pid === null || !Number.isSafeInteger(pid) || pid <= 0 || host === null) return null;
-    return { pid, startedAt: numberAt(parsed.value, "startedAt"), host };
+    return { pid, startedAt: readNumber(parsed.value, "startedAt"), host };
   } catch {
     return null;
   }

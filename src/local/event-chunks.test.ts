@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { chunksOf } from "./event-chunks.ts";
+import { splitIntoChunks } from "./event-chunks.ts";
 import { createEvents } from "./responses/events/events.ts";
 import { builtInCatalog } from "./tools/index.ts";
 
@@ -69,14 +69,14 @@ describe("splitIntoChunks()", () => {
   test("returns no empty chunk and splits no surrogate pair", () => {
     fc.assert(
       fc.property(anyText, (text) => {
-        const chunks = chunksOf(text.toWellFormed());
+        const chunks = splitIntoChunks(text.toWellFormed());
         expect(chunks.every((chunk) => chunk.length > 0 && chunk.isWellFormed())).toBe(true);
       }),
     );
   });
 
   test("returns at most 500 chunks for a text of any length", () => {
-    expect(chunksOf("").length).toBe(0);
-    expect(chunksOf("x".repeat(10_000_000)).length).toBeLessThanOrEqual(500);
+    expect(splitIntoChunks("").length).toBe(0);
+    expect(splitIntoChunks("x".repeat(10_000_000)).length).toBeLessThanOrEqual(500);
   });
 });

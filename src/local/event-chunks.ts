@@ -2,7 +2,7 @@
  * Splits a text into the chunks of a stream. A chunk has at least 16 characters (the last one may be shorter), and
  * there are at most 500 chunks. Joined, they equal the text.
  */
-export function chunksOf(text: string): readonly string[] {
+export function splitIntoChunks(text: string): readonly string[] {
   const size = Math.max(MIN_CHUNK_LENGTH, Math.ceil(text.length / MAX_CHUNKS));
   const chunks: string[] = [];
   let start = 0;

@@ -9,7 +9,7 @@ import {
   readProviderSettings,
 } from "./provider-options.ts";
 import { type LocalServer, startServer } from "./server.ts";
-import { Dropped } from "./turn/dropped.ts";
+import { ConnectionDroppedError } from "./turn/dropped.ts";
 
 /**
  * OpenAI's API on the host, without a key or network access: hosted tools really run. It also serves Anthropic's
@@ -43,7 +43,7 @@ export class LocalProvider implements AsyncDisposable {
     readonly trial?: boolean | undefined;
   } = {}): Promise<{ readonly name: string; readonly reason: string }> {
     const server = await this.#getServer();
-    const { sandbox, reason } = await (trial ? server.sandbox.tried() : server.sandbox.chosen());
+    const { sandbox, reason } = await (trial ? server.sandbox.chooseTested() : server.sandbox.choose());
     return { name: sandbox.name, reason };
   }
 
@@ -90,7 +90,7 @@ export class LocalProvider implements AsyncDisposable {
       return response;
     } catch (error) {
       // A lost connection looks like this to a caller of fetch.
-      throw error instanceof Dropped ? new TypeError("fetch failed", { cause: error }) : error;
+      throw error instanceof ConnectionDroppedError ? new TypeError("fetch failed", { cause: error }) : error;
     }
   }
 

@@ -2,9 +2,9 @@ import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Hono } from "hono";
-import { orAborted } from "../base/clock.ts";
+import { raceAbort } from "../base/clock.ts";
 import { Containers } from "./containers/containers.ts";
-import { emptyApi } from "./http/api.ts";
+import { createApi } from "./http/api.ts";
 import { randomIds } from "./ids.ts";
 import { Messages } from "./messages/messages.ts";
 import { echoModel } from "./models/echo-model.ts";
@@ -61,13 +61,13 @@ export async function startServer(
     sealer: sealer(readSealKey(dataDir)),
     ids,
     sleep: (ms, signal) => clock.sleep(ms, signal),
-    asked: { count: 0 },
+    modelRequests: { count: 0 },
     runTimeoutMs: limits.runTimeoutMs,
   };
   const conversations = new Conversations({ store, sealer: turns.sealer, catalog });
   const { maxBodyBytes } = limits;
   const nowSeconds = () => Math.floor(clock.now() / 1000);
-  const app = emptyApi({ clock, ids, apiKey, onFault });
+  const app = createApi({ clock, ids, apiKey, onFault });
   compactionRoutes(app, { conversations, turns, seconds: nowSeconds, maxBodyBytes });
   const responses = new RunningTurns({ turns, conversations, clock });
   responseRoutes(app, { responses, store, catalog, maxBodyBytes, onFault });
@@ -98,7 +98,7 @@ export async function startServer(
 /** Ends aborted turns even if the model ignores its signal. */
 function makeAbortable(model: LocalModel): LocalModel {
   return {
-    respond: (request, options) => orAborted(model.respond(request, options), options?.signal),
+    respond: (request, options) => raceAbort(model.respond(request, options), options?.signal),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { ToolChoice } from "../adapter/model-client.ts";
-import { type ThrottlePolicy, throttlePolicy } from "../adapter/throttle.ts";
+import { type ThrottlePolicy, resolveThrottlePolicy } from "../adapter/throttle.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { InvalidOptionError } from "../base/errors.ts";
 import { type Logger, silentLogger } from "../base/logger.ts";
@@ -7,9 +7,9 @@ import { checkOptions } from "../base/names.ts";
 import {
   checkBoolean,
   checkKeys,
-  checkText,
-  elsewhere,
-  oneOf,
+  checkSingleLine,
+  checkedLater,
+  enumCheck,
   optional,
 } from "../tools/config-checks.ts";
 import { createCapabilities } from "./capabilities.ts";
@@ -19,14 +19,14 @@ import { canCompact } from "./compaction/compact.ts";
 import {
   type CompactionConfig,
   type CompactionSettings,
-  compactionSettings,
+  resolveCompactionSettings,
 } from "./compaction/compaction-config.ts";
-import { zdrModelConfig } from "./compaction/zdr.ts";
+import { toZeroRetentionConfig } from "./compaction/zdr.ts";
 import { createHostedTools, type OpenAIHostedToolsConfig } from "./hosted-tools-config.ts";
 import type { OpenAIClient } from "./http/client.ts";
 import type { OpenAIClientConfig } from "./http/client-config.ts";
 import { openAIClient } from "./http/http-client.ts";
-import { checkModelConfig, modelFields, type OpenAIModelConfig } from "./model-config.ts";
+import { checkModelConfig, toModelFields, type OpenAIModelConfig } from "./model-config.ts";
 import type { AdapterSettings } from "./settings.ts";
 
 /** Options of the `OpenAIAdapter` constructor. */
@@ -82,32 +82,32 @@ export interface OpenAIAdapterOptions {
 /** Validates the adapter's options and fills in defaults. Sends no request. */
 export function toAdapterSettings(options: OpenAIAdapterOptions): AdapterSettings {
   checkKeys<OpenAIAdapterOptions>({ ...checkOptions(options, "OpenAIAdapter") }, "OpenAIAdapter", {
-    model: checkText,
+    model: checkSingleLine,
     checkContainers: optional(checkBoolean),
-    unsupportedHostedTools: optional(oneOf(["error", "omit"])),
+    unsupportedHostedTools: optional(enumCheck(["error", "omit"])),
     // Validated by the code that uses them.
-    modelConfig: elsewhere,
-    clientConfig: elsewhere,
-    client: elsewhere,
-    hostedTools: elsewhere,
-    compaction: elsewhere,
-    toolChoice: elsewhere,
-    hostedToolCodecs: elsewhere,
-    nativeTools: elsewhere,
-    throttle: elsewhere,
-    clock: elsewhere,
-    random: elsewhere,
-    logger: elsewhere,
+    modelConfig: checkedLater,
+    clientConfig: checkedLater,
+    client: checkedLater,
+    hostedTools: checkedLater,
+    compaction: checkedLater,
+    toolChoice: checkedLater,
+    hostedToolCodecs: checkedLater,
+    nativeTools: checkedLater,
+    throttle: checkedLater,
+    clock: checkedLater,
+    random: checkedLater,
+    logger: checkedLater,
   });
   const { model, modelConfig, clientConfig } = options;
-  const compaction = compactionSettings(options.compaction, "OpenAIAdapter.compaction");
+  const compaction = resolveCompactionSettings(options.compaction, "OpenAIAdapter.compaction");
   const client = resolveClient(options);
-  const config = zdrModelConfig(checkModelConfig(modelConfig ?? {}), compaction);
+  const config = toZeroRetentionConfig(checkModelConfig(modelConfig ?? {}), compaction);
   if (compaction.enabled) checkCanCompact(client, compaction);
   return {
     model,
     modelConfig: config,
-    modelFields: modelFields(config),
+    modelFields: toModelFields(config),
     compaction,
     client,
     timeoutMs: clientConfig?.timeoutMs ?? readTimeout(options.client) ?? 600_000,
@@ -116,8 +116,8 @@ export function toAdapterSettings(options: OpenAIAdapterOptions): AdapterSetting
     codecs: createCodecRegistry(options.hostedToolCodecs),
     capabilities: createCapabilities(options.nativeTools),
     unsupported: options.unsupportedHostedTools ?? "error",
-    checksContainers: options.checkContainers ?? true,
-    throttle: throttlePolicy(options.throttle),
+    checkContainers: options.checkContainers ?? true,
+    throttle: resolveThrottlePolicy(options.throttle),
     clock: options.clock ?? systemClock,
     random: options.random ?? Math.random,
     logger: options.logger ?? silentLogger,

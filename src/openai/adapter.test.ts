@@ -12,7 +12,7 @@ import {
   type WireScript,
   type WireServerOptions,
   webSearchCall,
-  wireServer,
+  startWireServer,
 } from "../../tests/support/wire-server.ts";
 import { Prompt } from "../prompt/prompt.ts";
 import {
@@ -58,7 +58,7 @@ describe.each(clients)("OpenAIAdapter on %s", (_, client) => {
     options: Partial<OpenAIAdapterOptions> = {},
     server: WireServerOptions = {},
   ) {
-    await using api = await wireServer(script, server);
+    await using api = await startWireServer(script, server);
     const bus = recordingBus();
     const clock = fakeClock({ skipsSleep: true });
     const about = { model: "gpt-5.2", ...client(api.url), clock, ...options };

@@ -4,7 +4,7 @@ import type {
   PromptResponse,
   ProviderAdapter,
 } from "../adapter/provider-adapter.ts";
-import { throttled } from "../adapter/throttle.ts";
+import { retryThrottled } from "../adapter/throttle.ts";
 import { ThrottleError } from "../base/evaluation-errors.ts";
 import type { Prompt } from "../prompt/prompt.ts";
 import type { ContainerFileCitation, FileCitation } from "../tools/hosted/citation.ts";
@@ -71,7 +71,7 @@ export class OpenAIAdapter implements ProviderAdapter {
     const { client } = this.#settings;
     const settings = { ...this.#settings, deadline: null, signal };
     try {
-      return await throttled(() => downloadCitedFile(citation, client, signal), settings);
+      return await retryThrottled(() => downloadCitedFile(citation, client, signal), settings);
     } catch (error) {
       throw error instanceof ThrottleError ? error.cause : error; // this is not part of an evaluation
     }

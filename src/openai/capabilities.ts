@@ -1,7 +1,7 @@
 import { PromptValidationError } from "../base/errors.ts";
-import { frozenCopy, isPlainObject } from "../base/freeze.ts";
+import { copyAndFreeze, isPlainObject } from "../base/freeze.ts";
 import { checkToolName } from "../base/names.ts";
-import { list } from "../base/show.ts";
+import { quoteNames } from "../base/show.ts";
 
 /** The hosted tool kinds that models can run, by a prefix of the model's name. */
 export type NativeToolsTable = Readonly<Record<string, Iterable<string>>>;
@@ -44,7 +44,7 @@ export function createCapabilities(
       if (prefix === undefined || kinds === undefined || kinds.includes(kind)) return null;
       // The default rows cover only built-in kinds; a kind added by a custom codec is not checked.
       if (!Object.hasOwn(customRows, prefix) && !knownKinds.has(kind)) return null;
-      const supported = kinds.length > 0 ? `supports ${list(kinds)}` : "supports no hosted tools";
+      const supported = kinds.length > 0 ? `supports ${quoteNames(kinds)}` : "supports no hosted tools";
       const remedy = "use another model, or list every kind it supports in the nativeTools option";
       return `the model "${model}" (listed as "${prefix}") ${supported}, not "${kind}": ${remedy}`;
     },
@@ -69,7 +69,7 @@ export function checkNativeToolsTable(
     }
     return [prefix, checkKinds(kinds, `${field}[${JSON.stringify(prefix)}]`)];
   });
-  return frozenCopy(Object.fromEntries(rows));
+  return copyAndFreeze(Object.fromEntries(rows));
 }
 
 function checkKinds(kinds: unknown, field: string): readonly string[] {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { CodeInterpreterResult } from "../tools/hosted/code-interpreter.ts";
-import { projectedTool, runsAtProvider } from "../tools/projected-tool.ts";
+import { asHostedTool, runsAtProvider } from "../tools/projected-tool.ts";
 import { ProviderTool } from "../tools/provider-tool.ts";
 import { ToolResult } from "../tools/tool-result.ts";
 import { OpenAICodeInterpreterTool } from "./code-interpreter-tool.ts";
@@ -49,7 +49,7 @@ describe("OpenAICodeInterpreterTool", () => {
       container,
       handleProviderOutput,
     });
-    expect(projectedTool(tool)).toMatchObject([
+    expect(asHostedTool(tool)).toMatchObject([
       {
         kind: "code_interpreter",
         name: "py",
@@ -66,7 +66,7 @@ describe("OpenAICodeInterpreterTool", () => {
     }
     expect(Object.isFrozen(new OpenAICodeInterpreterTool())).toBe(true);
     expect(new Mine().more).toBe(1);
-    const described = new OpenAICodeInterpreterTool().described("Runs code.");
+    const described = new OpenAICodeInterpreterTool().withDescription("Runs code.");
     expect(described).toBeInstanceOf(OpenAICodeInterpreterTool);
     expect(described).toMatchObject({
       description: "Runs code.",

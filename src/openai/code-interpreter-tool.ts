@@ -1,4 +1,4 @@
-import { frozenCopy } from "../base/freeze.ts";
+import { copyAndFreeze } from "../base/freeze.ts";
 import { checkOptions } from "../base/names.ts";
 import {
   type AutoContainerConfig,
@@ -59,7 +59,7 @@ export class OpenAICodeInterpreterTool extends ProviderTool<
     const resolved = container === undefined ? ({ type: "auto" } as const) : container;
     checkContainer(resolved, `OpenAICodeInterpreterTool "${this.name}" container`);
     const { memoryLimit = "1g" } = resolved;
-    this.container = frozenCopy("type" in resolved ? { ...resolved, memoryLimit } : resolved);
+    this.container = copyAndFreeze("type" in resolved ? { ...resolved, memoryLimit } : resolved);
     if (new.target === OpenAICodeInterpreterTool) Object.freeze(this);
   }
 }

@@ -1,11 +1,11 @@
 import { PromptValidationError } from "../base/errors.ts";
 import { isPlainObject } from "../base/freeze.ts";
-import { checkBoolean, checkKeys, elsewhere, optional } from "../tools/config-checks.ts";
+import { checkBoolean, checkKeys, checkedLater, optional } from "../tools/config-checks.ts";
 import { codeInterpreterTool } from "../tools/hosted/code-interpreter.ts";
 import { type FileSearchConfig, fileSearchTool } from "../tools/hosted/file-search.ts";
 import { type WebSearchConfig, webSearchTool } from "../tools/hosted/web-search.ts";
 import type { HostedTool } from "../tools/hosted-tool.ts";
-import { madeAs } from "../tools/made-as.ts";
+import { renameConfigError } from "../tools/made-as.ts";
 
 /** Hosted tools that an adapter adds to every prompt. A prompt's own tool of the same kind wins. */
 export interface OpenAIHostedToolsConfig {
@@ -26,18 +26,18 @@ export function createHostedTools(
 ): readonly HostedTool[] {
   checkKeys<OpenAIHostedToolsConfig>(config, field, {
     codeInterpreter: optional(checkBoolean),
-    fileSearch: elsewhere,
+    fileSearch: checkedLater,
     webSearch: optional(checkWebSearch),
   });
   const { codeInterpreter = false, fileSearch = null, webSearch = false } = config;
   const tools: HostedTool[] = [];
   if (codeInterpreter) tools.push(codeInterpreterTool());
   if (fileSearch !== null) {
-    tools.push(madeAs({ config: `${field}.fileSearch` }, () => fileSearchTool(fileSearch)));
+    tools.push(renameConfigError({ config: `${field}.fileSearch` }, () => fileSearchTool(fileSearch)));
   }
   if (webSearch !== false) {
     const wanted = webSearch === true ? {} : webSearch;
-    tools.push(madeAs({ config: `${field}.webSearch` }, () => webSearchTool(wanted)));
+    tools.push(renameConfigError({ config: `${field}.webSearch` }, () => webSearchTool(wanted)));
   }
   return Object.freeze(tools);
 }

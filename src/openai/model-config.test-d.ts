@@ -1,5 +1,5 @@
 import { describe, expectTypeOf, test } from "vitest";
-import { checkModelConfig, modelFields, type OpenAIModelConfig } from "./model-config.ts";
+import { checkModelConfig, toModelFields, type OpenAIModelConfig } from "./model-config.ts";
 import type { WireRequest } from "./wire.ts";
 
 describe("OpenAIModelConfig", () => {
@@ -21,6 +21,6 @@ describe("OpenAIModelConfig", () => {
   });
 
   test("converts to fields of the request body", () => {
-    expectTypeOf(modelFields({})).toEqualTypeOf<Partial<WireRequest>>();
+    expectTypeOf(toModelFields({})).toEqualTypeOf<Partial<WireRequest>>();
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { checkModelConfig, modelFields, type OpenAIModelConfig } from "./model-config.ts";
+import { checkModelConfig, toModelFields, type OpenAIModelConfig } from "./model-config.ts";
 
 const everything: OpenAIModelConfig = {
   temperature: 0.2,
@@ -20,7 +20,7 @@ const everything: OpenAIModelConfig = {
 
 describe("toModelFields()", () => {
   test("uses the API's names for every field except verbosity and extraBody", () => {
-    expect(modelFields(everything)).toEqual({
+    expect(toModelFields(everything)).toEqual({
       temperature: 0.2,
       top_p: 0.9,
       max_output_tokens: 16,
@@ -37,13 +37,13 @@ describe("toModelFields()", () => {
   });
 
   test("omits undefined fields", () => {
-    expect(Object.keys(modelFields(checkModelConfig()))).toEqual([]);
+    expect(Object.keys(toModelFields(checkModelConfig()))).toEqual([]);
     const unset = Object.fromEntries(Object.keys(everything).map((key) => [key, undefined]));
-    expect(Object.keys(modelFields(checkModelConfig(unset)))).toEqual([]);
+    expect(Object.keys(toModelFields(checkModelConfig(unset)))).toEqual([]);
   });
 
   test("includes fields that are false or 0", () => {
-    expect(modelFields({ temperature: 0, topP: 0, store: false })).toEqual({
+    expect(toModelFields({ temperature: 0, topP: 0, store: false })).toEqual({
       temperature: 0,
       top_p: 0,
       store: false,

@@ -1,17 +1,17 @@
 import { PromptValidationError } from "../base/errors.ts";
-import { frozenCopy, isPlainObject } from "../base/freeze.ts";
-import { jsonProblem } from "../base/json.ts";
-import { suggestion } from "../base/nearest.ts";
-import { list } from "../base/show.ts";
+import { copyAndFreeze, isPlainObject } from "../base/freeze.ts";
+import { findJsonProblem } from "../base/json.ts";
+import { suggestSpelling } from "../base/nearest.ts";
+import { quoteNames } from "../base/show.ts";
 import {
   type Check,
   type Checks,
   checkBoolean,
   checkKeys,
-  checkText,
-  integerFrom,
-  numberFrom,
-  oneOf,
+  checkSingleLine,
+  integerCheck,
+  numberCheck,
+  enumCheck,
   optional,
 } from "../tools/config-checks.ts";
 import type { WireRequest } from "./wire.ts";
@@ -76,7 +76,7 @@ export function checkModelConfig(
   if (isPlainObject(config)) rejectUnknownKeys(Object.keys(config), field);
   checkKeys<OpenAIModelConfig>(config, field, checks);
   rejectDuplicates(config, `${field}.extraBody`);
-  return frozenCopy(config);
+  return copyAndFreeze(config);
 }
 
 /** A model config as fields of the request body. */
@@ -86,7 +86,7 @@ export type ModelFields = Partial<WireRequest>;
  * Converts a model config to request fields. Omits `verbosity`, which is sent with the output
  * format, and `extraBody`, which is added last.
  */
-export function modelFields(config: OpenAIModelConfig): ModelFields {
+export function toModelFields(config: OpenAIModelConfig): ModelFields {
   const { temperature, topP, maxOutputTokens, reasoning, parallelToolCalls, maxToolCalls } = config;
   const { store, user, safetyIdentifier, promptCacheKey, serviceTier, metadata } = config;
   return {
@@ -108,18 +108,18 @@ export function modelFields(config: OpenAIModelConfig): ModelFields {
 const refuse = PromptValidationError.at(""); // callers pass the full field name
 
 const checks: Checks<OpenAIModelConfig> = {
-  temperature: optional(numberFrom(0, 2)),
-  topP: optional(numberFrom(0, 1)),
-  maxOutputTokens: optional(integerFrom(16)),
+  temperature: optional(numberCheck(0, 2)),
+  topP: optional(numberCheck(0, 1)),
+  maxOutputTokens: optional(integerCheck(16)),
   reasoning: optional(checkReasoning),
-  verbosity: optional(oneOf(["low", "medium", "high"])),
+  verbosity: optional(enumCheck(["low", "medium", "high"])),
   parallelToolCalls: optional(checkBoolean),
-  maxToolCalls: optional(integerFrom(1)),
+  maxToolCalls: optional(integerCheck(1)),
   store: optional(checkBoolean),
-  user: optional(checkText),
+  user: optional(checkSingleLine),
   safetyIdentifier: optional(checkTextUpTo(64)),
   promptCacheKey: optional(checkTextUpTo(64)),
-  serviceTier: optional(checkText),
+  serviceTier: optional(checkSingleLine),
   metadata: optional(checkMetadata),
   extraBody: optional(checkExtraBody),
 };
@@ -163,14 +163,14 @@ function rejectUnknownKeys(keys: readonly string[], field: string): void {
   throw new PromptValidationError({
     field: `${field} key`,
     value: key,
-    rule: `must be one of ${list(names, names.length)}`,
+    rule: `must be one of ${quoteNames(names, names.length)}`,
     remedy: findRemedy(key, names),
   });
 }
 
 function findRemedy(key: string, names: readonly string[]): string {
   const name = toCamelCase(key);
-  const near = names.includes(name) ? name : suggestion(name, names);
+  const near = names.includes(name) ? name : suggestSpelling(name, names);
   const known = alternativeNames.get(name) ?? adapterFields.get(toSnakeCase(name));
   if (known !== undefined) return known;
   if (unsupportedNames.has(name))
@@ -180,7 +180,7 @@ function findRemedy(key: string, names: readonly string[]): string {
 }
 
 function checkReasoning(reasoning: unknown, field: string): void {
-  const word = optional(checkText);
+  const word = optional(checkSingleLine);
   const words = { effort: word, summary: word, context: word, mode: word };
   checkKeys<ReasoningConfig>(reasoning, field, words);
 }
@@ -191,7 +191,7 @@ function checkMetadata(metadata: unknown, field: string): void {
     throw refuse(field, metadata, "must be a plain object", remedy);
   }
   const pairs = Object.entries(metadata);
-  integerFrom(0, 16)(pairs.length, `${field}.size`);
+  integerCheck(0, 16)(pairs.length, `${field}.size`);
   for (const [name, value] of pairs) {
     checkTextUpTo(64)(name, `${field} key`);
     const isText = typeof value === "string" && [...value].length <= 512;
@@ -209,7 +209,7 @@ function checkExtraBody(body: unknown, field: string): void {
     const remedy = adapterFields.get(toSnakeCase(key));
     if (remedy !== undefined) throw refuse(`${field} key`, key, "must be omitted", remedy);
   }
-  const problem = jsonProblem(body);
+  const problem = findJsonProblem(body);
   if (problem === null) return;
   const remedy = "use only strings, numbers, booleans, null, arrays and plain objects";
   throw refuse(field, Object.keys(body), `must be JSON (${problem})`, remedy);
@@ -217,7 +217,7 @@ function checkExtraBody(body: unknown, field: string): void {
 
 function rejectDuplicates(config: OpenAIModelConfig, field: string): void {
   const { extraBody = {} } = config;
-  const key = Object.keys(modelFields(config)).find((name) => Object.hasOwn(extraBody, name));
+  const key = Object.keys(toModelFields(config)).find((name) => Object.hasOwn(extraBody, name));
   if (key === undefined) return;
   const rule = `must be omitted when modelConfig.${toCamelCase(key)} is set`;
   throw refuse(`${field} key`, key, rule, "remove either setting");
@@ -226,7 +226,7 @@ function rejectDuplicates(config: OpenAIModelConfig, field: string): void {
 /** Creates a check for a non-empty string of at most `most` Unicode code points. */
 function checkTextUpTo(most: number): Check {
   return (value, field) => {
-    checkText(value, field);
+    checkSingleLine(value, field);
     if ([...String(value)].length <= most) return;
     const rule = `must have at most ${most} characters`;
     throw refuse(field, value, rule, "shorten it, or use a hash of it");

@@ -1,9 +1,9 @@
 import { inspect } from "node:util";
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
-import { scrubbedText } from "../base/scrubbed.ts";
+import { redactText } from "../base/scrubbed.ts";
 import { HttpClient } from "./http/http-client.ts";
-import { findCredentials, secretsOf } from "./secrets.ts";
+import { findCredentials, readSecrets } from "./secrets.ts";
 
 const key = "sk-test-0123456789abcdef";
 
@@ -19,10 +19,10 @@ describe("secrets of clients", () => {
     };
     const secrets = findCredentials(headers);
     const text = Object.values(headers).join(" ");
-    expect(scrubbedText("abcdefgh-1 abcdefgh-2 abcdefgh-3 abcdefgh-4", secrets)).toBe(
+    expect(redactText("abcdefgh-1 abcdefgh-2 abcdefgh-3 abcdefgh-4", secrets)).toBe(
       "<redacted> <redacted> <redacted> <redacted>",
     );
-    expect(scrubbedText(text, secrets)).toContain("abcdefgh-5 abcdefgh-6");
+    expect(redactText(text, secrets)).toContain("abcdefgh-5 abcdefgh-6");
   });
 
   test("include the built-in client's key, credential headers and query values", () => {
@@ -31,15 +31,15 @@ describe("secrets of clients", () => {
       headers: { "x-secret": "abcdefgh-1" },
       query: { "subscription-key": "abcdefgh-2", "api-version": "2026-01-01" },
     });
-    const secrets = secretsOf(client);
+    const secrets = readSecrets(client);
     expect(secrets).toEqual(expect.arrayContaining([key, "abcdefgh-1", "abcdefgh-2"]));
     expect(secrets).not.toContain("2026-01-01");
   });
 
   test("include the official client's key", () => {
-    expect(secretsOf(new OpenAI({ apiKey: key }))).toEqual([key]);
-    expect(secretsOf({})).toEqual([]);
-    expect(secretsOf({ apiKey: () => key })).toEqual([]);
+    expect(readSecrets(new OpenAI({ apiKey: key }))).toEqual([key]);
+    expect(readSecrets({})).toEqual([]);
+    expect(readSecrets({ apiKey: () => key })).toEqual([]);
   });
 
   test("are not printed when the built-in client is inspected or serialized", () => {

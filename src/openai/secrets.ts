@@ -1,5 +1,5 @@
-import { maybeTextAt, recordAt, recordsAt } from "../base/reading.ts";
-import { scrubbedText } from "../base/scrubbed.ts";
+import { readStringOrNull, readRecord, readRecords } from "../base/reading.ts";
+import { redactText } from "../base/scrubbed.ts";
 import type { WireItem, WireTool } from "./wire.ts";
 
 /**
@@ -11,7 +11,7 @@ export const SECRETS: unique symbol = Symbol("secrets");
 /**
  * Returns the secrets of a client, built-in or official. They must not appear in errors or logs.
  */
-export function secretsOf(client: object): readonly string[] {
+export function readSecrets(client: object): readonly string[] {
   if (SECRETS in client && typeof client[SECRETS] === "function")
     return filterStrings(client[SECRETS]());
   return "apiKey" in client ? filterStrings([client.apiKey]) : [];
@@ -36,15 +36,15 @@ function filterStrings(values: unknown): readonly string[] {
 }
 
 /** Collects the secrets in a request's tools: MCP authorization and headers, domain secrets. */
-export function toolSecrets(tools: readonly WireTool[]): readonly string[] {
+export function collectToolSecrets(tools: readonly WireTool[]): readonly string[] {
   return tools.flatMap((entry) => {
     const tool: WireItem = { ...entry };
-    const headers = Object.values(recordAt(tool, "headers"));
-    const places = [recordAt(tool, "container"), recordAt(tool, "environment")];
+    const headers = Object.values(readRecord(tool, "headers"));
+    const places = [readRecord(tool, "container"), readRecord(tool, "environment")];
     const secrets = places
-      .flatMap((place) => recordsAt(recordAt(place, "network_policy"), "domain_secrets"))
-      .map((secret) => maybeTextAt(secret, "value"));
-    const all = [maybeTextAt(tool, "authorization"), ...headers, ...secrets];
+      .flatMap((place) => readRecords(readRecord(place, "network_policy"), "domain_secrets"))
+      .map((secret) => readStringOrNull(secret, "value"));
+    const all = [readStringOrNull(tool, "authorization"), ...headers, ...secrets];
     return all.filter((value) => typeof value === "string");
   });
 }
@@ -55,5 +55,5 @@ export function readRequestIdHeader(
   secrets: readonly string[],
 ): string | null {
   const id = header("x-request-id");
-  return id === null ? null : scrubbedText(id, secrets);
+  return id === null ? null : redactText(id, secrets);
 }

@@ -25,6 +25,6 @@ export interface AdapterSettings extends RetrySettings {
   /** Whether a hosted tool that the model cannot run throws or is omitted. */
   readonly unsupported: "error" | "omit";
   /** Whether the first request waits for a check that the containers named by tools exist. */
-  readonly checksContainers: boolean;
+  readonly checkContainers: boolean;
   readonly compaction: CompactionSettings;
 }

@@ -1,6 +1,6 @@
 import { PromptValidationError } from "../base/errors.ts";
 import { isPlainObject } from "../base/freeze.ts";
-import { list } from "../base/show.ts";
+import { quoteNames } from "../base/show.ts";
 
 /**
  * A file or image of the first request: one uploaded to the provider, a file of the host, bytes, or
@@ -61,6 +61,6 @@ function isNonBlank(value: unknown): boolean {
 }
 
 function createAttachmentError(field: string, value: unknown, rule: string): PromptValidationError {
-  const forms = list(["{ fileId }", "{ path }", "{ bytes, filename }", "{ imageUrl }"]);
+  const forms = quoteNames(["{ fileId }", "{ path }", "{ bytes, filename }", "{ imageUrl }"]);
   return new PromptValidationError({ field, value, rule, remedy: `use ${forms}` });
 }

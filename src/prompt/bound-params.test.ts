@@ -171,7 +171,7 @@ describe("bind() rejects", () => {
     );
     const waits = asyncSchema();
     expect(() => createPrompt(createSection(waits)).bind({ topic: "owls" })).toThrow(
-      "its schema is asynchronous, and this one must answer at once",
+      "the schema is asynchronous, but a synchronous one is required here",
     );
   });
 

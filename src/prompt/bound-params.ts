@@ -1,8 +1,8 @@
 import { PromptValidationError } from "../base/errors.ts";
-import { frozenCopy, isPlainObject } from "../base/freeze.ts";
-import { suggestion } from "../base/nearest.ts";
-import { fieldsOf, validateNow } from "../base/schema/schema.ts";
-import { list } from "../base/show.ts";
+import { copyAndFreeze, isPlainObject } from "../base/freeze.ts";
+import { suggestSpelling } from "../base/nearest.ts";
+import { listFields, validateNow } from "../base/schema/schema.ts";
+import { quoteNames } from "../base/show.ts";
 import type { BoundParams, PlacedSection } from "./outline.ts";
 import type { Section } from "./section.ts";
 import { MarkdownSection } from "./sections/markdown-section.ts";
@@ -23,7 +23,7 @@ export function bindParams(
 function checkRecord(params: object, name: string): Readonly<Record<string, unknown>> {
   if (isPlainObject(params)) {
     const given = Object.entries(params).filter(([, value]) => value !== undefined);
-    return frozenCopy(Object.fromEntries(given));
+    return copyAndFreeze(Object.fromEntries(given));
   }
   throw new PromptValidationError({
     field: `Prompt "${name}" bind(params)`,
@@ -38,10 +38,10 @@ function checkDeclared(given: object, outline: readonly PlacedSection[], name: s
   const known = outline.flatMap(({ section }) => [...getFieldNames(section.paramsSchema)]);
   const unknown = Object.keys(given).find((field) => !known.includes(field));
   if (unknown === undefined) return;
-  const near = suggestion(unknown, known);
+  const near = suggestSpelling(unknown, known);
   const there =
     known.length > 0
-      ? `use ${list(new Set(known))}`
+      ? `use ${quoteNames(new Set(known))}`
       : "omit it, because no section declares params";
   throw new PromptValidationError({
     field: `Prompt "${name}" bind(params)`,
@@ -74,7 +74,7 @@ function selectParams({ section, path }: PlacedSection, given: object, name: str
 }
 
 function getFieldNames(schema: PlacedSection["section"]["paramsSchema"]): ReadonlySet<string> {
-  return new Set(schema ? fieldsOf(schema).keys() : []);
+  return new Set(schema ? listFields(schema).keys() : []);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { plainSchema } from "../base/schema/plain-schema.ts";
-import { list } from "../base/show.ts";
+import { quoteNames } from "../base/show.ts";
 import { Tool } from "../tools/tool.ts";
 import { ToolResult } from "../tools/tool-result.ts";
 import type { PlacedSection } from "./outline.ts";
@@ -53,7 +53,7 @@ function openSectionsTool(
         const about = { sessionId: session.id, promptName: prompt.name, path };
         session.dispatch({ type: "VisibilityChanged", ...about, visibility: "full" });
       }
-      return ToolResult.ok(null, `Opened ${list(closed)}: read the prompt again.`);
+      return ToolResult.ok(null, `Opened ${quoteNames(closed)}: read the prompt again.`);
     },
   });
 }
@@ -80,5 +80,5 @@ function describeUnknownSections(
   keys: readonly string[],
   summarized: readonly PlacedSection[],
 ): string {
-  return `Unknown section ${list(keys)}. Summarized sections: ${list(summarized.map(({ path }) => path))}.`;
+  return `Unknown section ${quoteNames(keys)}. Summarized sections: ${quoteNames(summarized.map(({ path }) => path))}.`;
 }

@@ -1,6 +1,6 @@
 import { isPlainObject } from "../base/freeze.ts";
-import { fieldsOf, type JsonSchema } from "../base/schema/schema.ts";
-import { readJsonPointer, subschemasOf } from "../base/schema/subschemas-of.ts";
+import { listFields, type JsonSchema } from "../base/schema/schema.ts";
+import { parseJsonPointer, walkSubschemas } from "../base/schema/subschemas-of.ts";
 
 /** Returns the paths of fields that a closed schema does not declare. */
 export function findUndeclaredKeys(value: unknown, root: JsonSchema): readonly string[] {
@@ -29,7 +29,7 @@ export function findUndeclaredKeys(value: unknown, root: JsonSchema): readonly s
         findAt(item, first[index] ?? items, `${place}${index}.`),
       );
     }
-    const fields = fieldsOf(schema);
+    const fields = listFields(schema);
     const isClosed = additionalProperties === false && patternProperties === undefined;
     return Object.entries(part).flatMap(([name, field]) => {
       if (isClosed && !fields.has(name)) return [`${place}${name}`];
@@ -54,7 +54,7 @@ function expandSchema(part: object, schema: unknown, root: JsonSchema): readonly
 
 /** Resolves a `$ref`: `"#/$defs/tree"` by its path, `"#tree"` by its `$anchor`. */
 function resolveReference(reference: string, root: JsonSchema): unknown {
-  const steps = readJsonPointer(reference);
+  const steps = parseJsonPointer(reference);
   if (!steps) return findAnchor(reference.slice(1), root);
   return steps.reduce<unknown>(
     (at, step) => (Object.hasOwn(Object(at), step) ? Object(at)[step] : undefined),
@@ -63,7 +63,7 @@ function resolveReference(reference: string, root: JsonSchema): unknown {
 }
 
 function findAnchor(name: string, root: JsonSchema): unknown {
-  for (const { schema } of subschemasOf(root)) {
+  for (const { schema } of walkSubschemas(root)) {
     if (isPlainObject(schema) && schema["$anchor"] === name) return schema;
   }
   return undefined;

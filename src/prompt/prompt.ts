@@ -1,4 +1,4 @@
-import { messageOf, PromptValidationError, WinkError } from "../base/errors.ts";
+import { getErrorMessage, PromptValidationError, WinkError } from "../base/errors.ts";
 import { checkKey } from "../base/names.ts";
 import type { Filesystem } from "../files/filesystem/filesystem.ts";
 import { Session } from "../session/session.ts";
@@ -134,13 +134,13 @@ export class Prompt<Output = unknown, Params extends object = object> {
         await section.cleanup();
       } catch (cause) {
         failures.push(
-          new WinkError(`Section "${path}" failed to clean up: ${messageOf(cause)}`, { cause }),
+          new WinkError(`Section "${path}" failed to clean up: ${getErrorMessage(cause)}`, { cause }),
         );
       }
     }
     if (failures.length === 0) return;
     const cause = failures.length === 1 ? failures[0] : new AggregateError(failures);
-    throw new WinkError(failures.map(messageOf).join("; "), { cause });
+    throw new WinkError(failures.map(getErrorMessage).join("; "), { cause });
   }
 
   #requireOverrides(): MatchedOverrides {

@@ -2,7 +2,7 @@ import { deepFreeze } from "../base/freeze.ts";
 import type { Session } from "../session/session.ts";
 import type { HostedTool } from "../tools/hosted-tool.ts";
 import type { ToolPolicy } from "../tools/policy.ts";
-import { projectedTool } from "../tools/projected-tool.ts";
+import { asHostedTool } from "../tools/projected-tool.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Attachment } from "./attachment.ts";
 import { disclosureTools } from "./disclosure.ts";
@@ -51,7 +51,7 @@ export function renderPrompt<Output>(
   };
   const hostedTools = open.flatMap((placed) => [
     ...runSectionCode(placed, "its hostedTools() threw", () => placed.section.hostedTools()),
-    ...listTools(placed).flatMap(projectedTool),
+    ...listTools(placed).flatMap(asHostedTool),
   ]);
   return Object.freeze({
     promptName,
@@ -63,7 +63,7 @@ export function renderPrompt<Output>(
         : []),
     ]),
     hostedTools: Object.freeze(hostedTools),
-    nativeTools: deepFreeze(hostedTools.map(envelopeOf)),
+    nativeTools: deepFreeze(hostedTools.map(toEnvelope)),
     policies: collectPolicies(template, open, listTools),
     providers: collectProviders(open),
     outputSchema: template.output?.jsonSchema ?? null,
@@ -77,13 +77,13 @@ export function renderPrompt<Output>(
 }
 
 /** Converts a hosted tool to its provider-neutral envelope. */
-export function envelopeOf({ name, kind, config }: HostedTool): NativeToolEnvelope {
+export function toEnvelope({ name, kind, config }: HostedTool): NativeToolEnvelope {
   return { type: "built_in", name, kind, config };
 }
 
 function applyOverride(tool: Tool, override: ToolOverride | undefined): Tool {
   if (!override) return tool;
-  return tool.described(override.description ?? tool.description, override.paramDescriptions);
+  return tool.withDescription(override.description ?? tool.description, override.paramDescriptions);
 }
 
 function collectProviders(open: readonly PlacedSection[]): ReadonlyMap<string, string> {

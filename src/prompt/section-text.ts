@@ -1,5 +1,5 @@
 import { PromptRenderError } from "../base/errors.ts";
-import { list, show } from "../base/show.ts";
+import { quoteNames, quoteValue } from "../base/show.ts";
 import type { Tool } from "../tools/tool.ts";
 import { renderExamples } from "./example-lines.ts";
 import type { BoundParams, PlacedSection } from "./outline.ts";
@@ -45,7 +45,7 @@ function renderSummary({ placed }: VisibleSection, { params }: TextContext): str
   const { section, path } = placed;
   const summary = section.renderSummary(getSectionParams(placed, params));
   const children = section.children.map(({ key }) => key);
-  const inside = children.length > 0 ? ` It contains ${list(children)}.` : "";
+  const inside = children.length > 0 ? ` It contains ${quoteNames(children)}.` : "";
   const how = runSectionCode(placed, "its tools() threw", () => hasTools(placed))
     ? `call open_sections with the key "${path}" to see it in full and to use its tools`
     : `call read_section with the key "${path}" to read it in full`;
@@ -64,7 +64,7 @@ function renderBody(placed: PlacedSection, { params, bodies }: TextContext): str
     section.render(own, depth, number),
   );
   if (typeof body === "string") return body;
-  throw new PromptRenderError(path, `its render() must return a string, got ${show(body)}`);
+  throw new PromptRenderError(path, `its render() must return a string, got ${quoteValue(body)}`);
 }
 
 function renderHeading({ section, depth, number, path }: PlacedSection): string {

@@ -1,9 +1,9 @@
 import { PromptValidationError, WinkError } from "../base/errors.ts";
-import { frozenCopy, isPlainObject } from "../base/freeze.ts";
+import { copyAndFreeze, isPlainObject } from "../base/freeze.ts";
 import { checkKey, checkLine } from "../base/names.ts";
-import { suggestion } from "../base/nearest.ts";
-import { checkSchema, fieldsOf, type JsonSchema, type Schema } from "../base/schema/schema.ts";
-import { list } from "../base/show.ts";
+import { suggestSpelling } from "../base/nearest.ts";
+import { checkSchema, listFields, type JsonSchema, type Schema } from "../base/schema/schema.ts";
+import { quoteNames } from "../base/show.ts";
 import type { Session } from "../session/session.ts";
 import { checkFunction } from "../tools/config-checks.ts";
 import { HostedTool } from "../tools/hosted-tool.ts";
@@ -98,7 +98,7 @@ export abstract class Section<Params = never, Needs = Params> {
     this.title = checkLine(options.title, field("title")).trim();
     this.params = options.params ?? null;
     this.paramsSchema = this.params && checkSchema(this.params, field("params"), ["object"]);
-    this.defaultParams = frozenCopy(options.defaultParams ?? {});
+    this.defaultParams = copyAndFreeze(options.defaultParams ?? {});
     checkDefaults(this.defaultParams, this.paramsSchema, field("defaultParams"));
     this.children = checkInstances(options.children, Section, field("children"));
     this.#tools = checkInstances(options.tools, Tool, field("tools"));
@@ -181,7 +181,7 @@ export abstract class Section<Params = never, Needs = Params> {
     const text = parseTemplate(this.summary, field);
     checkPlaceholders(
       text,
-      new Set(this.paramsSchema && fieldsOf(this.paramsSchema).keys()),
+      new Set(this.paramsSchema && listFields(this.paramsSchema).keys()),
       field,
     );
     return text;
@@ -242,16 +242,16 @@ function checkDefaults(defaults: object, schema: JsonSchema | null, field: strin
   }
   if (schema?.["additionalProperties"]) return; // a record, or an object that allows more fields
   const names = Object.keys(defaults);
-  const known = schema ? fieldsOf(schema) : new Map<string, JsonSchema>();
+  const known = schema ? listFields(schema) : new Map<string, JsonSchema>();
   const unknown = names.find((name) => !known.has(name));
   if (unknown === undefined) return;
-  const near = suggestion(unknown, known.keys());
+  const near = suggestSpelling(unknown, known.keys());
   throw new PromptValidationError({
     field: `${field}.${unknown}`,
     value: unknown,
     rule: "must be one of the section's params",
     remedy: near
       ? `did you mean "${near}"?`
-      : `use ${list(known.keys()) || "no defaults, or declare params"}`,
+      : `use ${quoteNames(known.keys()) || "no defaults, or declare params"}`,
   });
 }

@@ -1,5 +1,5 @@
-import { messageOf, PromptRenderError } from "../base/errors.ts";
-import { show } from "../base/show.ts";
+import { getErrorMessage, PromptRenderError } from "../base/errors.ts";
+import { quoteValue } from "../base/show.ts";
 import type { Session } from "../session/session.ts";
 import type { BoundParams, PlacedSection } from "./outline.ts";
 import { type Visibility, visibilitySlice } from "./visibility.ts";
@@ -42,7 +42,7 @@ function isEnabled(placed: PlacedSection, { params, session }: VisibilityContext
     placed.section.isEnabled(getSectionParams(placed, params), session()),
   );
   if (typeof enabled === "boolean") return enabled;
-  const problem = `its enabled() must return true or false synchronously, got ${show(enabled)}`;
+  const problem = `its enabled() must return true or false synchronously, got ${quoteValue(enabled)}`;
   throw new PromptRenderError(placed.path, problem);
 }
 
@@ -62,7 +62,7 @@ function findVisibility(
   );
   if (visibility === "full") return visibility;
   if (visibility !== "summary") {
-    const problem = `its visibility must be "full" or "summary", got ${show(visibility)}`;
+    const problem = `its visibility must be "full" or "summary", got ${quoteValue(visibility)}`;
     throw new PromptRenderError(path, problem);
   }
   if (section.summary !== null) return visibility;
@@ -83,6 +83,6 @@ export function runSectionCode<Result>(
   try {
     return work();
   } catch (cause) {
-    throw new PromptRenderError(path, `${problem}: ${messageOf(cause)}`, cause);
+    throw new PromptRenderError(path, `${problem}: ${getErrorMessage(cause)}`, cause);
   }
 }

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { PromptValidationError } from "../base/errors.ts";
 import { jsonSchema } from "../base/schema/json-schema.ts";
 import type { Schema } from "../base/schema/schema.ts";
-import { createOutputContract, readOutput } from "./structured-output.ts";
+import { createOutputContract, parseOutput } from "./structured-output.ts";
 
 const createContract = <Output>(schema: Schema<Output>, allowExtraKeys = false) =>
   createOutputContract(schema, allowExtraKeys, "output");
@@ -188,12 +188,12 @@ describe("parseOutput() reads an object", () => {
     ["after brackets that are not JSON", 'In {braces} and [brackets: {"sum":3}'],
     ["after a bracket that is never closed", 'A { and "quotes", then {"sum":3}'],
   ])("%s", async (_, text) => {
-    expect(await readOutput(sum, text)).toEqual(right);
+    expect(await parseOutput(sum, text)).toEqual(right);
   });
 
   test("and gives up quickly if brackets only open", async () => {
     const text = "{".repeat(200_000);
-    expect(await readOutput(sum, text)).toEqual({
+    expect(await parseOutput(sum, text)).toEqual({
       ok: false,
       problem: "it contains no JSON object or list",
     });
@@ -202,27 +202,27 @@ describe("parseOutput() reads an object", () => {
   test("with brackets and quotes inside strings", async () => {
     const say = createContract(z.object({ say: z.string() }));
     const value = { say: '} ] "{[ \\' };
-    expect(await readOutput(say, `So: ${JSON.stringify(value)}!`)).toEqual({ ok: true, value });
+    expect(await parseOutput(say, `So: ${JSON.stringify(value)}!`)).toEqual({ ok: true, value });
   });
 
   test("from a block whose strings contain a block", async () => {
     const code = createContract(z.object({ code: z.string() }));
     const value = { code: `${fence}ts\nlet a;\n${fence}` };
     const text = `${fence}json\n${JSON.stringify(value)}\n${fence}`;
-    expect(await readOutput(code, text)).toEqual({ ok: true, value });
+    expect(await parseOutput(code, text)).toEqual({ ok: true, value });
   });
 
   test("as transformed by its schema", async () => {
     const length = createContract(z.object({ text: z.string().transform((text) => text.length) }));
-    expect(await readOutput(length, '{"text":"owls"}')).toEqual({ ok: true, value: { text: 4 } });
+    expect(await parseOutput(length, '{"text":"owls"}')).toEqual({ ok: true, value: { text: 4 } });
   });
 
   test("with an asynchronous schema", async () => {
     const later = createContract(
       z.object({ n: z.number().refine(async (n) => n > 0, "too small") }),
     );
-    expect(await readOutput(later, '{"n":1}')).toEqual({ ok: true, value: { n: 1 } });
-    expect(await readOutput(later, '{"n":0}')).toEqual({ ok: false, problem: "n: too small" });
+    expect(await parseOutput(later, '{"n":1}')).toEqual({ ok: true, value: { n: 1 } });
+    expect(await parseOutput(later, '{"n":0}')).toEqual({ ok: false, problem: "n: too small" });
   });
 });
 
@@ -234,11 +234,11 @@ describe("parseOutput() reads a list", () => {
     ["bare", '[{"sum":1},{"sum":2}]'],
     ["from a bare array in prose", 'These: [{"sum":1},{"sum":2}].'],
   ])("%s", async (_, text) => {
-    expect(await readOutput(sums, text)).toEqual(list);
+    expect(await parseOutput(sums, text)).toEqual(list);
   });
 
   test("that is empty", async () => {
-    expect(await readOutput(sums, "[]")).toEqual({ ok: true, value: [] });
+    expect(await parseOutput(sums, "[]")).toEqual({ ok: true, value: [] });
   });
 });
 
@@ -255,7 +255,7 @@ describe("parseOutput() rejects an answer", () => {
     ["with an undeclared field", '{"sum":3,"why":"because"}', 'it has undeclared fields: "why"'],
     ["that is cut off", '{"sum":', "it contains no JSON object or list"],
   ])("%s", async (_, text, problem) => {
-    const result = await readOutput(sum, text);
+    const result = await parseOutput(sum, text);
     expect(result).toEqual({ ok: false, problem: expect.stringContaining(problem) });
   });
 
@@ -266,13 +266,13 @@ describe("parseOutput() rejects an answer", () => {
     ["with items of the wrong type", '[{"sum":"a"}]', "0.sum: "],
     ["with extra fields in an item", '[{"sum":1},{"sum":2,"x":1}]', '"items.1.x"'],
   ])("as a list %s", async (_, text, problem) => {
-    const result = await readOutput(sums, text);
+    const result = await parseOutput(sums, text);
     expect(result).toEqual({ ok: false, problem: expect.stringContaining(problem) });
   });
 
   test("with extra fields at any depth", async () => {
     const nested = createContract(z.object({ a: z.object({ b: z.object({}).nullable() }) }));
-    expect(await readOutput(nested, '{"a":{"b":{"d":1},"c":1},"e":1}')).toEqual({
+    expect(await parseOutput(nested, '{"a":{"b":{"d":1},"c":1},"e":1}')).toEqual({
       ok: false,
       problem: 'it has undeclared fields: "a.b.d", "a.c", "e"',
     });
@@ -283,12 +283,12 @@ describe("parseOutput() accepts extra fields", () => {
   test("if they are allowed", async () => {
     const open = createContract(z.looseObject({ a: z.looseObject({}) }), true);
     const value = { a: { b: 1 }, c: 2 };
-    expect(await readOutput(open, JSON.stringify(value))).toEqual({ ok: true, value });
+    expect(await parseOutput(open, JSON.stringify(value))).toEqual({ ok: true, value });
   });
 
   test("and lets the schema drop them", async () => {
     const open = createContract(z.object({ a: z.object({}) }), true);
-    expect(await readOutput(open, '{"a":{"b":1},"c":2}')).toEqual({ ok: true, value: { a: {} } });
+    expect(await parseOutput(open, '{"a":{"b":1},"c":2}')).toEqual({ ok: true, value: { a: {} } });
   });
 
   test.each<[string, object]>([
@@ -308,12 +308,12 @@ describe("parseOutput() accepts extra fields", () => {
     const $defs = { a: { type: "object", properties: { a: { type: "number" } } } };
     const named = createContract(jsonSchema({ type: "object", ...keywords, $defs }));
     const value = { a: 1, b: 2 };
-    expect(await readOutput(named, JSON.stringify(value))).toEqual({ ok: true, value });
+    expect(await parseOutput(named, JSON.stringify(value))).toEqual({ ok: true, value });
   });
 
   test("of a record", async () => {
     const record = createContract(z.object({ of: z.record(z.string(), z.number()) }));
     const value = { of: { any: 1, name: 2 } };
-    expect(await readOutput(record, JSON.stringify(value))).toEqual({ ok: true, value });
+    expect(await parseOutput(record, JSON.stringify(value))).toEqual({ ok: true, value });
   });
 });

@@ -1,8 +1,8 @@
 import { deepFreeze, isPlainObject } from "../base/freeze.ts";
 import { parseJson } from "../base/json.ts";
 import { checkSchema, type JsonSchema, type Schema, validate } from "../base/schema/schema.ts";
-import { type Subschema, subschemasOf } from "../base/schema/subschemas-of.ts";
-import { list } from "../base/show.ts";
+import { type Subschema, walkSubschemas } from "../base/schema/subschemas-of.ts";
+import { quoteNames } from "../base/show.ts";
 import type { Validation } from "../base/validation.ts";
 import { findUndeclaredKeys } from "./extra-keys.ts";
 
@@ -65,7 +65,7 @@ function rebaseReferences(schema: JsonSchema): JsonSchema {
  * Parses an answer: its first JSON block if it has one, else the whole text, else the first JSON
  * value in the text.
  */
-export async function readOutput<Output>(
+export async function parseOutput<Output>(
   { schema, shape, jsonSchema }: OutputContract<Output>,
   text: string,
 ): Promise<Validation<Output>> {
@@ -75,7 +75,7 @@ export async function readOutput<Output>(
     shape === "list" && Array.isArray(found.value) ? { items: found.value } : found.value;
   if (!isPlainObject(value)) return { ok: false, problem: `it is not a JSON ${shape}` };
   const extra = findUndeclaredKeys(value, jsonSchema);
-  if (extra.length > 0) return { ok: false, problem: `it has undeclared fields: ${list(extra)}` };
+  if (extra.length > 0) return { ok: false, problem: `it has undeclared fields: ${quoteNames(extra)}` };
   return await validate(schema, shape === "list" ? value["items"] : value);
 }
 
@@ -121,7 +121,7 @@ function findJsonEnd(text: string, start: number): number | null {
  */
 function closeSchema(schema: JsonSchema): JsonSchema {
   const all = closeObjects(schema) as JsonSchema;
-  if (![...subschemasOf(schema)].some(isComposed)) return all;
+  if (![...walkSubschemas(schema)].some(isComposed)) return all;
   const definitions = ["$defs", "definitions"].filter((name) => name in schema);
   return { ...all, ...Object.fromEntries(definitions.map((name) => [name, schema[name]])) };
 }

@@ -1,6 +1,6 @@
 import { PromptValidationError } from "../base/errors.ts";
-import { fieldsOf, type JsonSchema } from "../base/schema/schema.ts";
-import { list } from "../base/show.ts";
+import { listFields, type JsonSchema } from "../base/schema/schema.ts";
+import { quoteNames } from "../base/show.ts";
 import type { PlacedSection } from "./outline.ts";
 
 /** Names of the tools that the library itself offers to the model. */
@@ -35,7 +35,7 @@ export function checkToolNames(outline: readonly PlacedSection[], template: stri
         throw new PromptValidationError({ field, value: name, rule, remedy });
       }
       if (RESERVED_NAMES.has(name)) {
-        const rule = `must not be named ${list(RESERVED_NAMES)}`;
+        const rule = `must not be named ${quoteNames(RESERVED_NAMES)}`;
         const remedy = "choose another name, because the library uses these";
         throw new PromptValidationError({ field, value: name, rule, remedy });
       }
@@ -48,7 +48,7 @@ export function checkToolNames(outline: readonly PlacedSection[], template: stri
 export function checkParamTypes(outline: readonly PlacedSection[], template: string): void {
   const declared = new Map<string, { readonly path: string; readonly schema: JsonSchema }[]>();
   for (const { path, section } of outline) {
-    for (const [name, schema] of section.paramsSchema ? fieldsOf(section.paramsSchema) : []) {
+    for (const [name, schema] of section.paramsSchema ? listFields(section.paramsSchema) : []) {
       const others = declared.get(name) ?? [];
       const rival = others.find((other) => !canAgree(other.schema, schema));
       if (rival) {

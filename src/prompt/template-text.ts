@@ -1,7 +1,7 @@
 import { PromptValidationError } from "../base/errors.ts";
 import { isPlainObject } from "../base/freeze.ts";
-import { suggestion } from "../base/nearest.ts";
-import { list, show } from "../base/show.ts";
+import { suggestSpelling } from "../base/nearest.ts";
+import { quoteNames, quoteValue } from "../base/show.ts";
 
 /** A parsed template with placeholders: `$name` or `${name}`, and `$$` for a dollar sign. */
 export interface TemplateText {
@@ -40,8 +40,8 @@ export function checkPlaceholders(
 ): void {
   const unknown = [...names].filter((name) => !fields.has(name)).sort()[0];
   if (unknown === undefined) return;
-  const near = suggestion(unknown, fields);
-  const there = fields.size > 0 ? `use ${list(fields)}` : "declare params in the section";
+  const near = suggestSpelling(unknown, fields);
+  const there = fields.size > 0 ? `use ${quoteNames(fields)}` : "declare params in the section";
   throw new PromptValidationError({
     field,
     value: `$${unknown}`,
@@ -90,6 +90,6 @@ function strayDollarError(text: string, index: number, field: string): PromptVal
     field,
     value: around,
     rule: "must have a name after each $",
-    remedy: `write $$ for a dollar sign, near ${show(around)}`,
+    remedy: `write $$ for a dollar sign, near ${quoteValue(around)}`,
   });
 }

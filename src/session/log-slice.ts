@@ -1,4 +1,4 @@
-import { frozenCopy } from "../base/freeze.ts";
+import { copyAndFreeze } from "../base/freeze.ts";
 import type { BusEvent, EventOf, EventType } from "./event-map.ts";
 import type { Slice } from "./slice.ts";
 
@@ -21,7 +21,7 @@ export function logSlice<Type extends EventType>(
     read: (kept: unknown) => (kept as Log<Entry>).read(),
     load: (state: unknown) =>
       Array.isArray(state)
-        ? { kept: new Log<Entry>([...frozenCopy(state)]) }
+        ? { kept: new Log<Entry>([...copyAndFreeze(state)]) }
         : "its state is not an array of events",
   });
 }

@@ -1,4 +1,4 @@
-import { orAborted } from "../base/clock.ts";
+import { raceAbort } from "../base/clock.ts";
 import { findBuiltinModule } from "../base/find-builtin-module.ts";
 
 /**
@@ -67,7 +67,7 @@ export class SessionLock {
       return await this.#context.run(scope, () => work(scope));
     } finally {
       scope.open = false;
-      await orAborted(scope.waitUntilIdle(), signal).catch(() => {}); // `work` reports an abort
+      await raceAbort(scope.waitUntilIdle(), signal).catch(() => {}); // `work` reports an abort
     }
   }
 }
@@ -82,7 +82,7 @@ class Queue implements Scope {
     const { promise, resolve: leave } = Promise.withResolvers<void>();
     this.#last = before.then(() => promise);
     try {
-      await orAborted(before, signal);
+      await raceAbort(before, signal);
     } catch (reason) {
       leave();
       throw reason;

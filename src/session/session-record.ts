@@ -1,5 +1,5 @@
 import { isPlainObject } from "../base/freeze.ts";
-import { show } from "../base/show.ts";
+import { quoteValue } from "../base/show.ts";
 import type { BusEvent } from "./event-map.ts";
 import type { SlicePolicy } from "./slice.ts";
 
@@ -59,13 +59,13 @@ export const RECORD_VERSION = 1;
 
 /** Describes why `record` is not a valid record with number `n`. Returns `null` if it is valid. */
 export function findRecordProblem(record: unknown, n: number): string | null {
-  if (!isPlainObject(record)) return `it is ${show(record)}`;
-  if (record["n"] !== n) return `its number is ${show(record["n"])}`;
+  if (!isPlainObject(record)) return `it is ${quoteValue(record)}`;
+  if (record["n"] !== n) return `its number is ${quoteValue(record["n"])}`;
   const kind = record["kind"];
-  if ((kind === "session") !== (n === 0)) return `its kind is ${show(kind)}`;
+  if ((kind === "session") !== (n === 0)) return `its kind is ${quoteValue(kind)}`;
   const fits = typeof kind === "string" ? VALIDATORS.get(kind) : undefined;
-  if (!fits) return `its kind is ${show(kind)}`;
-  return fits(record) ? null : `it is not a complete ${show(kind)} record`;
+  if (!fits) return `its kind is ${quoteValue(kind)}`;
+  return fits(record) ? null : `it is not a complete ${quoteValue(kind)} record`;
 }
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
-import { InvalidOptionError, messageOf } from "../base/errors.ts";
-import { frozenCopy } from "../base/freeze.ts";
-import { jsonProblem } from "../base/json.ts";
+import { InvalidOptionError, getErrorMessage } from "../base/errors.ts";
+import { copyAndFreeze } from "../base/freeze.ts";
+import { findJsonProblem } from "../base/json.ts";
 import { warn } from "../base/warn.ts";
 import type { BusEvent } from "./event-map.ts";
 import type { RecordContent, SessionRecord } from "./session-record.ts";
@@ -53,7 +53,7 @@ export class SessionRecorder {
 
   /** Throws if an event would not survive a JSON round trip. */
   checkEvent(event: BusEvent): void {
-    const problem = jsonProblem(event);
+    const problem = findJsonProblem(event);
     if (problem === null) return;
     throw new InvalidOptionError({
       field: "Session.dispatch(event)",
@@ -86,7 +86,7 @@ export class SessionRecorder {
   /** Records states that did not result from this session's events. */
   recordStates(states: readonly (readonly [string, unknown])[]): void {
     for (const [id, state] of states) {
-      const problem = jsonProblem(state);
+      const problem = findJsonProblem(state);
       if (problem === null) continue;
       const remedy = "Restore a snapshot that was taken from this session.";
       throw new SnapshotError(`Slice "${id}" cannot be stored: ${problem}. ${remedy}`);
@@ -105,7 +105,7 @@ export class SessionRecorder {
   }
 
   #enqueue(content: RecordContent): void {
-    this.#pending.push({ n: this.#next, ...frozenCopy(content) });
+    this.#pending.push({ n: this.#next, ...copyAndFreeze(content) });
     this.#next += 1;
   }
 
@@ -159,6 +159,6 @@ export class SessionRecorder {
 function toStoreError(error: unknown, sessionId: string): SessionStoreError {
   if (error instanceof SessionStoreError) return error;
   const remedy = "Fix the store, then reopen the session with Session.open.";
-  const message = `The store failed to write session "${sessionId}": ${messageOf(error)}. ${remedy}`;
+  const message = `The store failed to write session "${sessionId}": ${getErrorMessage(error)}. ${remedy}`;
   return new SessionStoreError(message, { sessionId, cause: error });
 }

@@ -1,6 +1,6 @@
-import { messageOf, WinkError } from "../base/errors.ts";
+import { getErrorMessage, WinkError } from "../base/errors.ts";
 import { deepFreeze, isPlainObject } from "../base/freeze.ts";
-import { list, show } from "../base/show.ts";
+import { quoteNames, quoteValue } from "../base/show.ts";
 import { warn } from "../base/warn.ts";
 import {
   type EventReduced,
@@ -60,7 +60,7 @@ async function readRecords(store: SessionStore, id: string): Promise<readonly Se
     }
   } catch (error) {
     if (error instanceof WinkError) throw error;
-    const message = `The store could not read session "${id}": ${messageOf(error)}`;
+    const message = `The store could not read session "${id}": ${getErrorMessage(error)}`;
     throw new SessionStoreError(`${message}. Fix the store, then open the session again.`, {
       sessionId: id,
       cause: error,
@@ -76,7 +76,7 @@ function checkRecordVersion(record: object, id: string): void {
   if (version === RECORD_VERSION) return;
   const remedy = "Open it with the release that wrote it.";
   throw new SnapshotRestoreError(
-    `Session "${id}" was stored with record version ${show(version)}, but this release reads version ${RECORD_VERSION}. ${remedy}`,
+    `Session "${id}" was stored with record version ${quoteValue(version)}, but this release reads version ${RECORD_VERSION}. ${remedy}`,
   );
 }
 
@@ -150,7 +150,7 @@ class Replay {
     const stored = records.filter((record) => record.kind === "slice");
     const unknown = stored.filter(({ id }) => !this.#slices.has(id)).map(({ id }) => id);
     if (unknown.length > 0) {
-      const what = `Session "${this.#id}" was stored with the slices ${list(unknown)}`;
+      const what = `Session "${this.#id}" was stored with the slices ${quoteNames(unknown)}`;
       throw new SnapshotRestoreError(`${what}, which were not passed. Pass them to Session.open.`);
     }
     for (const { id, policy } of stored) {

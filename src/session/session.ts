@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from "../base/clock.ts";
 import { InvalidOptionError } from "../base/errors.ts";
-import { frozenCopy, isPlainObject } from "../base/freeze.ts";
+import { copyAndFreeze, isPlainObject } from "../base/freeze.ts";
 import { type EventBus, InProcessEventBus } from "./event-bus.ts";
 import type { BusEvent } from "./event-map.ts";
 import { SessionLock } from "./session-lock.ts";
@@ -220,7 +220,7 @@ function checkTags(tags: Readonly<Record<string, string>>): Readonly<Record<stri
   const wrong = isPlainObject(tags)
     ? Object.entries(tags).find(([, tag]) => typeof tag !== "string")
     : ["", tags];
-  if (!wrong) return frozenCopy(tags);
+  if (!wrong) return copyAndFreeze(tags);
   const [name, value] = wrong;
   const field = name ? `Session.tags.${name}` : "Session.tags";
   throw new InvalidOptionError({

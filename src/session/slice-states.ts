@@ -1,6 +1,6 @@
-import { InvalidOptionError, messageOf } from "../base/errors.ts";
+import { InvalidOptionError, getErrorMessage } from "../base/errors.ts";
 import { freezeChanged } from "../base/freeze.ts";
-import { list } from "../base/show.ts";
+import { quoteNames } from "../base/show.ts";
 import type { BusEvent } from "./event-map.ts";
 import type { Reduction, Slice, StateChange } from "./slice.ts";
 import { type Snapshot, SnapshotRestoreError } from "./snapshot.ts";
@@ -118,7 +118,7 @@ export class SliceStates {
       kept.now = freezeChanged(next, kept.now);
       return null;
     } catch (error) {
-      return messageOf(error);
+      return getErrorMessage(error);
     } finally {
       this.#isReducing = false;
     }
@@ -128,7 +128,7 @@ export class SliceStates {
     const unknown = [...ids].filter((id) => !this.#slices.has(id));
     if (unknown.length === 0) return;
     const remedy = "Register the slices first, or pass them to Session.parse.";
-    throw new SnapshotRestoreError(`No slice is registered as ${list(unknown)}. ${remedy}`);
+    throw new SnapshotRestoreError(`No slice is registered as ${quoteNames(unknown)}. ${remedy}`);
   }
 }
 

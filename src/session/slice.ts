@@ -1,6 +1,6 @@
 import { InvalidOptionError } from "../base/errors.ts";
-import { frozenCopy, isPlainObject } from "../base/freeze.ts";
-import { list } from "../base/show.ts";
+import { copyAndFreeze, isPlainObject } from "../base/freeze.ts";
+import { quoteNames } from "../base/show.ts";
 import type { BusEvent, EventOf, EventType } from "./event-map.ts";
 
 /** What happens to a slice when a tool call fails: `"state"` is rolled back, `"log"` is not. */
@@ -52,7 +52,7 @@ export type Reducers<State> = {
  */
 export function defineSlice<State>(id: string, options: SliceOptions<State>): Slice<State> {
   checkSlice(id, options);
-  const initial = frozenCopy(options.initial);
+  const initial = copyAndFreeze(options.initial);
   const reducers = new Map<string, (kept: never, event: never) => unknown>(
     Object.entries(options.on),
   );
@@ -69,7 +69,7 @@ export function defineSlice<State>(id: string, options: SliceOptions<State>): Sl
     read: (kept: unknown) => kept as State,
     load: (state: unknown) =>
       isCompatible(state, initial)
-        ? { kept: frozenCopy(state) }
+        ? { kept: copyAndFreeze(state) }
         : `its state is ${describeType(state)}, but the slice starts with ${describeType(initial)}`,
   });
 }
@@ -107,7 +107,7 @@ function checkSlice<State>(id: string, { on, policy, initial }: SliceOptions<Sta
     });
   }
   if (policy !== undefined && policy !== "state" && policy !== "log") {
-    const rule = `must be one of ${list(["state", "log"])}`;
+    const rule = `must be one of ${quoteNames(["state", "log"])}`;
     throw new InvalidOptionError({
       field: `Slice "${id}" policy`,
       value: policy,

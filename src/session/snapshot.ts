@@ -1,6 +1,6 @@
 import { WinkError } from "../base/errors.ts";
 import { isPlainObject } from "../base/freeze.ts";
-import { jsonProblem, parseJson } from "../base/json.ts";
+import { findJsonProblem, parseJson } from "../base/json.ts";
 import type { Slice } from "./slice.ts";
 
 /** The state of a session's `"state"` slices at one point in time. */
@@ -36,7 +36,7 @@ export interface SavedSession {
  */
 export function serializeSession(saved: SavedSession): string {
   for (const [id, state] of Object.entries(saved.slices)) {
-    const problem = jsonProblem(state);
+    const problem = findJsonProblem(state);
     if (!problem) continue;
     const remedy =
       "Use only plain objects, arrays, strings, finite numbers, booleans and null in slices.";

@@ -1,7 +1,7 @@
 import { access, type FileHandle, open, readdir } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type Clock, systemClock } from "../base/clock.ts";
-import { InvalidOptionError, messageOf } from "../base/errors.ts";
+import { InvalidOptionError, getErrorMessage } from "../base/errors.ts";
 import { warn } from "../base/warn.ts";
 import {
   type RecordWriter,
@@ -154,7 +154,7 @@ export class JsonlSessionStore implements SessionStore, AsyncDisposable {
       return await readdir(this.#directory);
     } catch (error) {
       if (isMissing(error)) return [];
-      const message = `The sessions in ${this.#directory} could not be listed: ${messageOf(error)}`;
+      const message = `The sessions in ${this.#directory} could not be listed: ${getErrorMessage(error)}`;
       const remedy = "Use a directory that the store can read and write.";
       throw new SessionStoreError(`${message}. ${remedy}`, { cause: error });
     }

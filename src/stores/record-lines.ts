@@ -1,9 +1,9 @@
 import { Buffer } from "node:buffer";
 import type { FileHandle } from "node:fs/promises";
-import { messageOf } from "../base/errors.ts";
+import { getErrorMessage } from "../base/errors.ts";
 import { isPlainObject } from "../base/freeze.ts";
 import { parseJson } from "../base/json.ts";
-import { show } from "../base/show.ts";
+import { quoteValue } from "../base/show.ts";
 
 /**
  * Reads the complete lines of a file, without line breaks. Text after the last line break is not a
@@ -53,9 +53,9 @@ export function toLine(record: object): { readonly line: Buffer } | string {
   try {
     const text: unknown = JSON.stringify(record);
     if (typeof text === "string" && text.startsWith("{")) return { line: Buffer.from(`${text}\n`) };
-    return `it is ${show(record)}`;
+    return `it is ${quoteValue(record)}`;
   } catch (error) {
-    return messageOf(error); // the record has a cycle or a bigint
+    return getErrorMessage(error); // the record has a cycle or a bigint
   }
 }
 
@@ -65,7 +65,7 @@ export function parseLine(line: Buffer): { readonly record: object } | string {
   if (text === null) return "it is not UTF-8";
   const json = parseJson(text);
   if (!json.ok) return json.problem;
-  return isPlainObject(json.value) ? { record: json.value } : `it is ${show(json.value)}`;
+  return isPlainObject(json.value) ? { record: json.value } : `it is ${quoteValue(json.value)}`;
 }
 
 const BREAK = 0x0a;

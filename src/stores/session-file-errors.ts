@@ -1,4 +1,4 @@
-import { messageOf } from "../base/errors.ts";
+import { getErrorMessage } from "../base/errors.ts";
 import type { ProcessIdentity } from "../host/process-identity.ts";
 import { SessionStoreError } from "../session/session-store.ts";
 import type { SessionPaths } from "./session-file-name.ts";
@@ -51,7 +51,7 @@ export function toSessionFileError(
       ? "Free disk space or fix the permissions, then reopen the session with Session.open."
       : "Use a directory that the store can read and write.";
   return new SessionStoreError(
-    `Session ${JSON.stringify(id)} could not be ${what} (${file}): ${messageOf(error)}. ${remedy}`,
+    `Session ${JSON.stringify(id)} could not be ${what} (${file}): ${getErrorMessage(error)}. ${remedy}`,
     { sessionId: id, cause: error },
   );
 }

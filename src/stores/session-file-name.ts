@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { join } from "node:path";
-import { show } from "../base/show.ts";
+import { quoteValue } from "../base/show.ts";
 import { SessionStoreError } from "../session/session-store.ts";
 
 /** The paths of a session's files. */
@@ -53,7 +53,7 @@ function checkId(id: string): string {
   if (isValidId(id)) return id;
   const remedy = "Use a different session id.";
   throw new SessionStoreError(
-    `The id of a stored session must be a string of 1-${MAX_ID_BYTES} bytes, got ${show(id)}. ${remedy}`,
+    `The id of a stored session must be a string of 1-${MAX_ID_BYTES} bytes, got ${quoteValue(id)}. ${remedy}`,
   );
 }
 

@@ -1,5 +1,5 @@
 import type { HostedCall, ToolCall, Turn } from "../adapter/model-client.ts";
-import { type TokenUsage, usageOf } from "../base/usage.ts";
+import { type TokenUsage, toUsage } from "../base/usage.ts";
 
 /** A scripted turn. Omitted members are empty. */
 export interface ScriptedTurn extends Partial<Omit<Turn, "toolCalls" | "hostedCalls" | "usage">> {
@@ -28,7 +28,7 @@ export interface ScriptedHostedCall extends Partial<Omit<HostedCall, "name">> {
 }
 
 /** Completes a scripted turn. `number` makes the ids of its calls unique. */
-export function turnOf(turn: ScriptedTurn, number: number): Turn {
+export function completeTurn(turn: ScriptedTurn, number: number): Turn {
   const toolCalls = (turn.toolCalls ?? []).map((call, index) =>
     completeToolCall(call, `${number}_${index + 1}`),
   );
@@ -45,7 +45,7 @@ export function turnOf(turn: ScriptedTurn, number: number): Turn {
     ...turn,
     toolCalls: Object.freeze(toolCalls),
     hostedCalls: Object.freeze(hostedCalls),
-    usage: usageOf(turn.usage ?? {}),
+    usage: toUsage(turn.usage ?? {}),
   });
 }
 

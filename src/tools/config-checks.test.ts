@@ -5,13 +5,13 @@ import {
   checkKeys,
   checkNotEmpty,
   checkObjectUnquoted,
-  checkText,
+  checkSingleLine,
   checkType,
-  elsewhere,
-  integerFrom,
-  listOf,
-  numberFrom,
-  oneOf,
+  checkedLater,
+  integerCheck,
+  arrayCheck,
+  numberCheck,
+  enumCheck,
   optional,
 } from "./config-checks.ts";
 
@@ -26,7 +26,7 @@ describe("checkKeys()", () => {
   const check = (value: unknown) =>
     checkKeys<Config>(value, "tool(config)", {
       maxResults: optional(checkBoolean),
-      ranking: elsewhere,
+      ranking: checkedLater,
     });
 
   test.each([{}, { maxResults: true }, { maxResults: undefined, ranking: 7 }, Object.create(null)])(
@@ -100,19 +100,19 @@ test("checkObjectUnquoted() does not quote the rejected value", () => {
 const passes: readonly (readonly [name: string, value: unknown, check: Check])[] = [
   ["optional", undefined, optional(checkBoolean)],
   ["optional", false, optional(checkBoolean)],
-  ["listOf", [], listOf(checkBoolean)],
-  ["listOf", [true], listOf(checkBoolean, { least: 1, most: 2 })],
-  ["listOf", [true, false], listOf(checkBoolean, { least: 1, most: 2 })],
-  ["oneOf", "b", oneOf(["a", "b"])],
-  ["numberFrom", 0, numberFrom(0, 1)],
-  ["numberFrom", 0.5, numberFrom(0, 1)],
-  ["numberFrom", 1, numberFrom(0, 1)],
-  ["numberFrom", 1e9, numberFrom(0)],
-  ["integerFrom", 1, integerFrom(1, 50)],
-  ["integerFrom", 50, integerFrom(1, 50)],
-  ["integerFrom", Number.MAX_SAFE_INTEGER, integerFrom(1)],
+  ["listOf", [], arrayCheck(checkBoolean)],
+  ["listOf", [true], arrayCheck(checkBoolean, { least: 1, most: 2 })],
+  ["listOf", [true, false], arrayCheck(checkBoolean, { least: 1, most: 2 })],
+  ["oneOf", "b", enumCheck(["a", "b"])],
+  ["numberFrom", 0, numberCheck(0, 1)],
+  ["numberFrom", 0.5, numberCheck(0, 1)],
+  ["numberFrom", 1, numberCheck(0, 1)],
+  ["numberFrom", 1e9, numberCheck(0)],
+  ["integerFrom", 1, integerCheck(1, 50)],
+  ["integerFrom", 50, integerCheck(1, 50)],
+  ["integerFrom", Number.MAX_SAFE_INTEGER, integerCheck(1)],
   ["checkBoolean", true, checkBoolean],
-  ["checkText", " München ", checkText],
+  ["checkText", " München ", checkSingleLine],
   ["checkNotEmpty", "\n", checkNotEmpty],
 ];
 
@@ -122,33 +122,33 @@ test.each(passes)("%s accepts %o", (_name, value, check) => {
 
 const refused: readonly (readonly [name: string, value: unknown, check: Check, field: string])[] = [
   ["optional", null, optional(checkBoolean), "it"],
-  ["listOf", "true", listOf(checkBoolean), "it"],
-  ["listOf", { length: 0 }, listOf(checkBoolean), "it"],
-  ["listOf", [true, 1], listOf(checkBoolean), "it[1]"],
-  ["listOf", new Array(1), listOf(checkBoolean), "it[0]"],
-  ["listOf", [], listOf(checkBoolean, { least: 1 }), "it.length"],
-  ["listOf", [true, true], listOf(checkBoolean, { most: 1 }), "it.length"],
-  ["oneOf", "A", oneOf(["a", "b"]), "it"],
-  ["oneOf", undefined, oneOf(["a"]), "it"],
-  ["numberFrom", 1.01, numberFrom(0, 1), "it"],
-  ["numberFrom", -0.01, numberFrom(0, 1), "it"],
-  ["numberFrom", Number.NaN, numberFrom(0), "it"],
-  ["numberFrom", Infinity, numberFrom(0), "it"],
-  ["numberFrom", "1", numberFrom(0), "it"],
-  ["integerFrom", 0, integerFrom(1, 50), "it"],
-  ["integerFrom", 51, integerFrom(1, 50), "it"],
-  ["integerFrom", 1.5, integerFrom(1, 50), "it"],
-  ["integerFrom", 2 ** 53, integerFrom(1), "it"],
-  ["integerFrom", "1", integerFrom(1), "it"],
-  ["integerFrom", 1n, integerFrom(1), "it"],
+  ["listOf", "true", arrayCheck(checkBoolean), "it"],
+  ["listOf", { length: 0 }, arrayCheck(checkBoolean), "it"],
+  ["listOf", [true, 1], arrayCheck(checkBoolean), "it[1]"],
+  ["listOf", new Array(1), arrayCheck(checkBoolean), "it[0]"],
+  ["listOf", [], arrayCheck(checkBoolean, { least: 1 }), "it.length"],
+  ["listOf", [true, true], arrayCheck(checkBoolean, { most: 1 }), "it.length"],
+  ["oneOf", "A", enumCheck(["a", "b"]), "it"],
+  ["oneOf", undefined, enumCheck(["a"]), "it"],
+  ["numberFrom", 1.01, numberCheck(0, 1), "it"],
+  ["numberFrom", -0.01, numberCheck(0, 1), "it"],
+  ["numberFrom", Number.NaN, numberCheck(0), "it"],
+  ["numberFrom", Infinity, numberCheck(0), "it"],
+  ["numberFrom", "1", numberCheck(0), "it"],
+  ["integerFrom", 0, integerCheck(1, 50), "it"],
+  ["integerFrom", 51, integerCheck(1, 50), "it"],
+  ["integerFrom", 1.5, integerCheck(1, 50), "it"],
+  ["integerFrom", 2 ** 53, integerCheck(1), "it"],
+  ["integerFrom", "1", integerCheck(1), "it"],
+  ["integerFrom", 1n, integerCheck(1), "it"],
   ["checkBoolean", "true", checkBoolean, "it"],
   ["checkBoolean", 1, checkBoolean, "it"],
-  ["checkText", "", checkText, "it"],
-  ["checkText", " \t", checkText, "it"],
-  ["checkText", "a\nb", checkText, "it"],
-  ["checkText", "a\u2028b", checkText, "it"],
-  ["checkText", "a\0", checkText, "it"],
-  ["checkText", 7, checkText, "it"],
+  ["checkText", "", checkSingleLine, "it"],
+  ["checkText", " \t", checkSingleLine, "it"],
+  ["checkText", "a\nb", checkSingleLine, "it"],
+  ["checkText", "a\u2028b", checkSingleLine, "it"],
+  ["checkText", "a\0", checkSingleLine, "it"],
+  ["checkText", 7, checkSingleLine, "it"],
   ["checkNotEmpty", "", checkNotEmpty, "it"],
   ["checkNotEmpty", 7, checkNotEmpty, "it"],
 ];
@@ -158,7 +158,7 @@ test.each(refused)("%s rejects %o", (_name, value, check, field) => {
 });
 
 test("arrayCheck() does not quote a secret value that is not an array", () => {
-  expect(() => listOf(checkText, { secret: true })("s3cret", "it")).toThrow(
+  expect(() => arrayCheck(checkSingleLine, { secret: true })("s3cret", "it")).toThrow(
     matchError({ value: undefined, message: expect.not.stringContaining("s3cret") }),
   );
 });

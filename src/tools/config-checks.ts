@@ -1,7 +1,7 @@
 import { PromptValidationError } from "../base/errors.ts";
 import { isPlainObject } from "../base/freeze.ts";
-import { suggestion } from "../base/nearest.ts";
-import { list } from "../base/show.ts";
+import { suggestSpelling } from "../base/nearest.ts";
+import { quoteNames } from "../base/show.ts";
 
 /** Throws a `PromptValidationError` that names `field` if `value` is not allowed there. */
 export type Check = (value: unknown, field: string) => void;
@@ -40,7 +40,7 @@ export function checkType<Type extends string>(
 }
 
 /** Accepts any value: other code checks it, before or after this. */
-export const elsewhere: Check = () => {};
+export const checkedLater: Check = () => {};
 
 /**
  * Rejects a value that is not a plain object. The message does not quote the value, which may
@@ -71,7 +71,7 @@ export interface ArrayLimits {
 }
 
 /** Accepts an array whose entries all pass `check`. */
-export function listOf(
+export function arrayCheck(
   check: Check,
   { least = 0, most = Infinity, secret }: ArrayLimits = {},
 ): Check {
@@ -81,13 +81,13 @@ export function listOf(
       throw new PromptValidationError({ field, value, rule: "must be an array", remedy, secret });
     }
     const items: readonly unknown[] = value;
-    integerFrom(least, most)(items.length, `${field}.length`);
+    integerCheck(least, most)(items.length, `${field}.length`);
     for (const [index, item] of items.entries()) check(item, `${field}[${index}]`);
   };
 }
 
 /** Accepts only the given strings. */
-export function oneOf(words: readonly string[]): Check {
+export function enumCheck(words: readonly string[]): Check {
   return (value, field) => {
     if (typeof value !== "string" || !words.includes(value))
       throw createEnumError(value, field, words);
@@ -95,7 +95,7 @@ export function oneOf(words: readonly string[]): Check {
 }
 
 /** Accepts a finite number from `least` to `most`, inclusive. */
-export function numberFrom(least: number, most = Infinity): Check {
+export function numberCheck(least: number, most = Infinity): Check {
   return (value, field) => {
     if (Number.isFinite(value) && isBetween(value, least, most)) return;
     throw createRangeError(value, field, `a number ${describeRange(least, most)}`);
@@ -103,7 +103,7 @@ export function numberFrom(least: number, most = Infinity): Check {
 }
 
 /** Accepts an integer from `least` to `most`, inclusive. */
-export function integerFrom(least: number, most = Infinity): Check {
+export function integerCheck(least: number, most = Infinity): Check {
   return (value, field) => {
     if (Number.isSafeInteger(value) && isBetween(value, least, most)) return;
     throw createRangeError(value, field, `an integer ${describeRange(least, most)}`);
@@ -117,7 +117,7 @@ export function checkBoolean(value: unknown, field: string): void {
 }
 
 /** Accepts a single-line string that is not blank. */
-export function checkText(value: unknown, field: string): void {
+export function checkSingleLine(value: unknown, field: string): void {
   if (isSingleLine(value)) return;
   const rule = "must be a non-blank single-line string";
   throw new PromptValidationError({ field, value, rule, remedy: "pass it as one string" });
@@ -139,7 +139,7 @@ function createEnumError(
   field: string,
   words: readonly string[],
 ): PromptValidationError {
-  const rule = words.length === 1 ? `must be ${list(words)}` : `must be one of ${list(words)}`;
+  const rule = words.length === 1 ? `must be ${quoteNames(words)}` : `must be one of ${quoteNames(words)}`;
   return new PromptValidationError({ field, value, rule, remedy: "spell it exactly as shown" });
 }
 
@@ -172,11 +172,11 @@ function createKeyError(
   known: Iterable<string>,
 ): PromptValidationError {
   const names = [...known];
-  const near = suggestion(key, names);
+  const near = suggestSpelling(key, names);
   return new PromptValidationError({
     field: `${field} key`,
     value: key,
-    rule: names.length === 0 ? "must be omitted" : `must be one of ${list(names)}`,
+    rule: names.length === 0 ? "must be omitted" : `must be one of ${quoteNames(names)}`,
     remedy: near === null ? "remove it" : `did you mean "${near}"?`,
   });
 }

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { PromptEvaluationError } from "../base/evaluation-errors.ts";
-import { checkApart, HostedTool } from "./hosted-tool.ts";
+import { checkOneToolPerKind, HostedTool } from "./hosted-tool.ts";
 
 const createHostedTool = (kind: string, name: string, config = {}) =>
   new HostedTool({ kind, name, description: "Does things.", config });
-const catchError = (...args: Parameters<typeof checkApart>) => {
+const catchError = (...args: Parameters<typeof checkOneToolPerKind>) => {
   try {
-    checkApart(...args);
+    checkOneToolPerKind(...args);
   } catch (error) {
     return error;
   }

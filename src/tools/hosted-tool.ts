@@ -1,10 +1,10 @@
 import { PromptValidationError } from "../base/errors.ts";
 import { PromptEvaluationError } from "../base/evaluation-errors.ts";
-import { frozenCopy, isPlainObject } from "../base/freeze.ts";
+import { copyAndFreeze, isPlainObject } from "../base/freeze.ts";
 import { checkDescription, checkOptions, checkToolName } from "../base/names.ts";
-import { list } from "../base/show.ts";
+import { quoteNames } from "../base/show.ts";
 import { checkFunction } from "./config-checks.ts";
-import { madeAs } from "./made-as.ts";
+import { renameConfigError } from "./made-as.ts";
 import type { ToolHandler } from "./tool-context.ts";
 
 /** Options of {@link HostedTool}. */
@@ -66,7 +66,7 @@ export class HostedTool<
     const field = (name: string) => `HostedTool "${this.name}" ${name}`;
     this.kind = checkToolName(options.kind, field("kind"));
     this.description = checkDescription(options.description, field("description"));
-    this.config = frozenCopy(checkConfig(options.config, field("config")));
+    this.config = copyAndFreeze(checkConfig(options.config, field("config")));
     this.live = Object.freeze({ ...options.live });
     this.provider =
       options.provider === undefined ? null : checkToolName(options.provider, field("provider"));
@@ -101,20 +101,20 @@ export function markChecked<Made extends object>(tool: Made): Made {
  * tool that the factory itself created is returned unchecked; one created with `new HostedTool`
  * still needs the check.
  */
-export function checkedConfig<Made extends { readonly name: string }>(
+export function checkWithFactory<Made extends { readonly name: string }>(
   tool: { readonly name: string },
   make: () => Made,
 ): Made {
   if (checkedTools.has(tool)) return tool as Made;
   const options = `Hosted tool "${tool.name}" `;
-  return madeAs({ config: `${options}config`, options }, make);
+  return renameConfigError({ config: `${options}config`, options }, make);
 }
 
 /**
  * Rejects two tools of the same kind, because calls and outputs do not name their tool. `labelOf`
  * returns a label if the provider distinguishes tools of the same kind.
  */
-export function checkApart(
+export function checkOneToolPerKind(
   tools: readonly HostedTool[],
   promptName: string,
   getLabel: (tool: HostedTool) => string | null | undefined = () => null,
@@ -125,7 +125,7 @@ export function checkApart(
     const other = first.get(key);
     first.set(key, tool);
     if (!other) continue;
-    const both = list([other.name, tool.name]);
+    const both = quoteNames([other.name, tool.name]);
     const message = `Hosted tools ${both} are both of kind "${tool.kind}", so their outputs would be ambiguous. Keep one.`;
     throw new PromptEvaluationError(message, { promptName, phase: "render" });
   }

@@ -3,11 +3,11 @@ import { PromptValidationError } from "../base/errors.ts";
 import { codeInterpreterTool } from "./hosted/code-interpreter.ts";
 import { shellTool } from "./hosted/shell.ts";
 import { webSearchTool } from "./hosted/web-search.ts";
-import { madeAs } from "./made-as.ts";
+import { renameConfigError } from "./made-as.ts";
 
 function catchConfigError(make: () => unknown, options?: string): PromptValidationError {
   try {
-    madeAs({ config: "Mine $& config", options }, make);
+    renameConfigError({ config: "Mine $& config", options }, make);
   } catch (error) {
     if (error instanceof PromptValidationError) return error;
     throw error;
@@ -67,6 +67,6 @@ test("renameConfigError() passes other errors through", () => {
   const throwError = () => {
     throw error;
   };
-  expect(() => madeAs({ config: "Mine" }, throwError)).toThrow(error);
-  expect(madeAs({ config: "Mine" }, () => 1)).toBe(1);
+  expect(() => renameConfigError({ config: "Mine" }, throwError)).toThrow(error);
+  expect(renameConfigError({ config: "Mine" }, () => 1)).toBe(1);
 });

@@ -12,13 +12,13 @@ export interface ArgumentNames {
  * Calls a tool factory, and renames the field of any `PromptValidationError` to the caller's name
  * for it.
  */
-export function madeAs<Made>({ config, options }: ArgumentNames, make: () => Made): Made {
+export function renameConfigError<Made>({ config, options }: ArgumentNames, make: () => Made): Made {
   try {
     return make();
   } catch (error) {
     if (!(error instanceof PromptValidationError)) throw error;
     const named = error.field.replace(/^\w+\(config\)/, () => config);
-    throw error.renamed(
+    throw error.withField(
       options === undefined ? named : named.replace(/^\w+\(options\)\./, () => options),
     );
   }

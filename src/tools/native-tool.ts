@@ -1,5 +1,5 @@
 import { PromptValidationError } from "../base/errors.ts";
-import { frozenCopy } from "../base/freeze.ts";
+import { copyAndFreeze } from "../base/freeze.ts";
 import { checkOptions, checkToolName } from "../base/names.ts";
 import { checkSchema, type Schema } from "../base/schema/schema.ts";
 import { checkConfig } from "./hosted-tool.ts";
@@ -40,7 +40,7 @@ export class NativeTool<Params = unknown, Result = unknown> extends Tool<Params,
     super({ ...options, acceptsOverrides, handler: null });
     checkSchema(options.result, `NativeTool "${this.name}" result`, ["object"]);
     this.kind = checkToolName(kind, `NativeTool "${this.name}" kind`);
-    this.config = frozenCopy(checkConfig(config, `NativeTool "${this.name}" config`));
+    this.config = copyAndFreeze(checkConfig(config, `NativeTool "${this.name}" config`));
     if (new.target === NativeTool) Object.freeze(this);
   }
 }

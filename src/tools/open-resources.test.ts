@@ -266,9 +266,9 @@ describe("listSnapshotables()", () => {
         .bind(third, () => files())
         .bind(port, 1),
     );
-    expect(resources.snapshotables()).toEqual([given]);
+    expect(resources.listSnapshotables()).toEqual([given]);
     resources.get(second);
-    const found = resources.snapshotables();
+    const found = resources.listSnapshotables();
     expect(found).toHaveLength(2);
     expect(found[0]).toBe(given);
     expect(found[1]).toBe(made);
@@ -283,7 +283,7 @@ describe("listSnapshotables()", () => {
     );
     await resources.get(first);
     await expect(resources.get(second)).rejects.toThrow("refused");
-    expect(resources.snapshotables()).toEqual([made]);
+    expect(resources.listSnapshotables()).toEqual([made]);
   });
 
   test('excludes resources of scope "tool"', () => {
@@ -291,7 +291,7 @@ describe("listSnapshotables()", () => {
       new ResourceRegistry().bind(first, files, { scope: "tool" }),
     );
     resources.forCall().get(first);
-    expect(resources.snapshotables()).toEqual([]);
+    expect(resources.listSnapshotables()).toEqual([]);
   });
 
   test("recognizes snapshotable resources by their two methods", () => {

@@ -1,4 +1,4 @@
-import { messageOf, WinkError } from "../base/errors.ts";
+import { getErrorMessage, WinkError } from "../base/errors.ts";
 import {
   type Binding,
   type ResourceKey,
@@ -57,7 +57,7 @@ export class OpenResources implements Resources, AsyncDisposable {
   }
 
   /** Lists the existing resources whose state can be restored. */
-  snapshotables(): readonly Snapshotable[] {
+  listSnapshotables(): readonly Snapshotable[] {
     const values = [...this.#bindings].map(([key, binding]) =>
       binding.owner === "caller" ? binding.value : this.#ready.get(key),
     );
@@ -127,7 +127,7 @@ function createResource(key: ResourceKey, make: () => unknown): unknown {
   try {
     return make();
   } catch (cause) {
-    throw new WinkError(`Resource "${key.name}" could not be created: ${messageOf(cause)}`, {
+    throw new WinkError(`Resource "${key.name}" could not be created: ${getErrorMessage(cause)}`, {
       cause,
     });
   }
@@ -142,13 +142,13 @@ async function closeAll(resources: Map<ResourceKey, unknown>): Promise<void> {
       await closeResource(await value);
     } catch (cause) {
       failures.push(
-        new WinkError(`Resource "${key.name}" failed to close: ${messageOf(cause)}`, { cause }),
+        new WinkError(`Resource "${key.name}" failed to close: ${getErrorMessage(cause)}`, { cause }),
       );
     }
   }
   if (failures.length === 1) throw failures[0];
   if (failures.length === 0) return;
-  const message = failures.map(messageOf).join("; ");
+  const message = failures.map(getErrorMessage).join("; ");
   throw new WinkError(message, { cause: new AggregateError(failures, message) });
 }
 

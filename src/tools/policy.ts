@@ -24,7 +24,7 @@ export interface PolicyCall {
 }
 
 /** Returns the reason of the first policy that denies the call, or `null` if all allow it. */
-export async function deniedBy(
+export async function findDenial(
   policies: readonly ToolPolicy[],
   call: PolicyCall,
   context: ToolContext,

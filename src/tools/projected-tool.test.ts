@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import * as z from "zod";
 import { HostedTool } from "./hosted-tool.ts";
 import { NativeTool } from "./native-tool.ts";
-import { projectedTool, runsAtProvider } from "./projected-tool.ts";
+import { asHostedTool, runsAtProvider } from "./projected-tool.ts";
 import { ProviderTool } from "./provider-tool.ts";
 import { Tool } from "./tool.ts";
 import { ToolResult } from "./tool-result.ts";
@@ -16,13 +16,13 @@ const result = z.object({ logs: z.string() });
 
 test("asHostedTool() returns nothing for a tool with a local handler", () => {
   const tool = new Tool({ ...about, handler: () => ToolResult.ok(1) });
-  expect(projectedTool(tool)).toEqual([]);
+  expect(asHostedTool(tool)).toEqual([]);
   expect(runsAtProvider(tool)).toBe(false);
 });
 
 test("asHostedTool() converts a native tool, for any provider", () => {
   const tool = new NativeTool({ ...about, result, kind: "code_interpreter", config: { a: 1 } });
-  const [hosted] = projectedTool(tool);
+  const [hosted] = asHostedTool(tool);
   expect(hosted).toBeInstanceOf(HostedTool);
   expect(hosted).toMatchObject({
     name: "python",
@@ -44,7 +44,7 @@ test("asHostedTool() converts a provider tool, with its provider and hook", () =
     config: {},
     handleProviderOutput,
   });
-  const [hosted] = projectedTool(tool);
+  const [hosted] = asHostedTool(tool);
   expect(hosted).toMatchObject({ provider: "openai", handleProviderOutput });
   expect(runsAtProvider(tool)).toBe(true);
 });

@@ -7,7 +7,7 @@ import type { Tool } from "./tool.ts";
  * Converts a tool that the provider runs to a hosted tool. Returns an empty array for a tool with a
  * local handler.
  */
-export function projectedTool(tool: Tool): readonly HostedTool[] {
+export function asHostedTool(tool: Tool): readonly HostedTool[] {
   const { name, description } = tool;
   if (tool instanceof ProviderTool) {
     const { kind, config, provider, handleProviderOutput } = tool;

@@ -1,4 +1,4 @@
-import { frozenCopy } from "../base/freeze.ts";
+import { copyAndFreeze } from "../base/freeze.ts";
 import { checkOptions, checkToolName } from "../base/names.ts";
 import { checkFunction } from "./config-checks.ts";
 import { checkConfig } from "./hosted-tool.ts";
@@ -40,7 +40,7 @@ export class ProviderTool<
     const field = (name: string) => `ProviderTool "${this.name}" ${name}`;
     this.provider = checkToolName(options.provider, field("provider"));
     this.kind = checkToolName(options.kind, field("kind"));
-    this.config = frozenCopy(checkConfig(options.config, field("config")));
+    this.config = copyAndFreeze(checkConfig(options.config, field("config")));
     this.handleProviderOutput =
       checkFunction(options.handleProviderOutput, field("handleProviderOutput")) ?? null;
     if (new.target === ProviderTool) Object.freeze(this);

@@ -1,6 +1,6 @@
 import { PromptValidationError } from "../base/errors.ts";
 import { checkToolName } from "../base/names.ts";
-import { list } from "../base/show.ts";
+import { quoteNames } from "../base/show.ts";
 import { callRecord } from "./call-record.ts";
 import type { ToolPolicy } from "./policy.ts";
 
@@ -22,7 +22,7 @@ export function sequentialDependency({ tool, after }: SequentialDependencyOption
       if (called !== tool) return null;
       const { tools } = session.get(callRecord);
       const missing = required.filter((name) => !tools.includes(name));
-      return missing.length === 0 ? null : `Call ${list(missing)} first, then "${tool}".`;
+      return missing.length === 0 ? null : `Call ${quoteNames(missing)} first, then "${tool}".`;
     },
   } satisfies ToolPolicy);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isToolResult, renderValue, ToolResult, textForModel } from "./tool-result.ts";
+import { isToolResult, renderValue, ToolResult, toModelText } from "./tool-result.ts";
 
 describe("ToolResult", () => {
   test('ok() has a value, and "OK" as its default message', () => {
@@ -122,18 +122,18 @@ describe("renderValue()", () => {
 
 describe("toModelText()", () => {
   test("joins the message and the value", () => {
-    expect(textForModel(ToolResult.ok(1, "Found."), "1")).toBe("Found.\n\n1");
+    expect(toModelText(ToolResult.ok(1, "Found."), "1")).toBe("Found.\n\n1");
   });
 
   test("omits empty parts", () => {
-    expect(textForModel(ToolResult.ok(null, "Done."), "")).toBe("Done.");
-    expect(textForModel(ToolResult.ok(1, ""), "1")).toBe("1");
-    expect(textForModel(ToolResult.ok(null, ""), "")).toBe("");
+    expect(toModelText(ToolResult.ok(null, "Done."), "")).toBe("Done.");
+    expect(toModelText(ToolResult.ok(1, ""), "1")).toBe("1");
+    expect(toModelText(ToolResult.ok(null, ""), "")).toBe("");
   });
 
   test("omits a value that is excluded from the context", () => {
     const result = { ...ToolResult.ok([1], "Kept."), excludeValueFromContext: true };
-    expect(textForModel(result, "[1]")).toBe("Kept.");
-    expect(textForModel({ ...result, excludeValueFromContext: false }, "[1]")).toBe("Kept.\n\n[1]");
+    expect(toModelText(result, "[1]")).toBe("Kept.");
+    expect(toModelText({ ...result, excludeValueFromContext: false }, "[1]")).toBe("Kept.\n\n[1]");
   });
 });

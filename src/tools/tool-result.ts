@@ -1,4 +1,4 @@
-import { messageOf } from "../base/errors.ts";
+import { getErrorMessage } from "../base/errors.ts";
 import { isPlainObject } from "../base/freeze.ts";
 
 /** The result of a tool call. The model reads `message` and `value`; your program reads `value`. */
@@ -49,7 +49,7 @@ export function renderValue(value: unknown, render?: ((value: never) => string) 
       return value.map((item) => renderValue(item)).join("\n\n");
     }
   } catch (error) {
-    return `${serializeValue(value)}\n(render failed: ${messageOf(error)})`;
+    return `${serializeValue(value)}\n(render failed: ${getErrorMessage(error)})`;
   }
   return serializeValue(value);
 }
@@ -58,7 +58,7 @@ export function renderValue(value: unknown, render?: ((value: never) => string) 
  * Joins a result's message and rendered value into the text that the model reads. Empty parts are
  * omitted.
  */
-export function textForModel(result: ToolResult<unknown>, renderedValue: string): string {
+export function toModelText(result: ToolResult<unknown>, renderedValue: string): string {
   if (result.excludeValueFromContext || renderedValue === "") return result.message;
   return result.message === "" ? renderedValue : `${result.message}\n\n${renderedValue}`;
 }

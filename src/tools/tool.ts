@@ -1,7 +1,7 @@
 import { PromptValidationError } from "../base/errors.ts";
-import { deepFreeze, frozenCopy } from "../base/freeze.ts";
+import { deepFreeze, copyAndFreeze } from "../base/freeze.ts";
 import { checkDescription, checkOptions, checkToolName } from "../base/names.ts";
-import { checkSchema, fieldsOf, type JsonSchema, type Schema } from "../base/schema/schema.ts";
+import { checkSchema, listFields, type JsonSchema, type Schema } from "../base/schema/schema.ts";
 import { checkFunction } from "./config-checks.ts";
 import { checkPolicies, type ToolPolicy } from "./policy.ts";
 import type { ToolHandler } from "./tool-context.ts";
@@ -78,7 +78,7 @@ export class Tool<Params = unknown, Result = unknown> {
       this.result === null ? null : checkSchema(this.result, field("result"), ["any"]);
     this.handler = checkFunction(options.handler, field("handler")) ?? null;
     this.render = checkFunction(options.render, field("render")) ?? null;
-    this.examples = frozenCopy(options.examples ?? []);
+    this.examples = copyAndFreeze(options.examples ?? []);
     checkExamples(this, field("examples"));
     this.acceptsOverrides = options.acceptsOverrides ?? true;
     this.policies = checkPolicies(options.policies, field("policies"));
@@ -91,7 +91,7 @@ export class Tool<Params = unknown, Result = unknown> {
    * params. A subclass with `#private` fields must override this method, because they are not
    * copied.
    */
-  described(description: string, params: Readonly<Record<string, string>> = {}): this {
+  withDescription(description: string, params: Readonly<Record<string, string>> = {}): this {
     const copy: unknown = Object.create(Object.getPrototypeOf(this));
     const paramsSchema = addDescriptions(this.paramsSchema, params);
     return Object.freeze(Object.assign(copy as this, this, { description, paramsSchema }));
@@ -102,7 +102,7 @@ function addDescriptions(
   schema: JsonSchema,
   descriptions: Readonly<Record<string, string>>,
 ): JsonSchema {
-  const fields = [...fieldsOf(schema)].map(([name, field]) =>
+  const fields = [...listFields(schema)].map(([name, field]) =>
     Object.hasOwn(descriptions, name)
       ? [name, { ...field, description: descriptions[name] }]
       : [name, field],

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { recordsAt, textAt } from "../../src/base/reading.ts";
+import { readRecords, readString } from "../../src/base/reading.ts";
 import { SDK_TIMEOUT, sdkMissing } from "../support/claude/installed.ts";
 import { createLocalFixture, createPrompt } from "../support/claude/stage.ts";
 import { temporaryTree } from "../support/temporary-tree.ts";
@@ -24,8 +24,8 @@ describe.skipIf(sdkMissing)("Attachments on the real SDK", () => {
       );
       const response = await fixture.run(prompt);
       expect(response.text).toBe("Seen.");
-      const [first] = recordsAt(fixture.requests[0]?.body ?? {}, "messages");
-      const blocks = recordsAt(first ?? {}, "content").filter((block) => block["type"] !== "text");
+      const [first] = readRecords(fixture.requests[0]?.body ?? {}, "messages");
+      const blocks = readRecords(first ?? {}, "content").filter((block) => block["type"] !== "text");
       const image = { type: "base64", media_type: "image/png" };
       expect(blocks).toMatchObject([
         { type: "image", source: image },
@@ -41,7 +41,7 @@ describe.skipIf(sdkMissing)("Attachments on the real SDK", () => {
         },
         { type: "image", source: image },
       ]);
-      expect(recordsAt(first ?? {}, "content").map((block) => textAt(block, "text"))).toContain(
+      expect(readRecords(first ?? {}, "content").map((block) => readString(block, "text"))).toContain(
         "## 1. Task (task)\n\nGo.",
       );
     },

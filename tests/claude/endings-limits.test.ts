@@ -50,7 +50,7 @@ describe.skipIf(sdkMissing)("An evaluation on the real SDK", { timeout: SDK_TIME
       { content: [useBash("touch again")] },
     ]);
     const error = await fixture.runToError({ maxTurns: 2 });
-    expect(error.message).toBe("No answer after 2 turns: raise maxTurns or give a smaller task");
+    expect(error.message).toBe("No answer after 2 turns. Raise maxTurns or use a smaller task.");
     expect(fixture.server.requests).toHaveLength(2);
     expect(fixture.readNotes()).toEqual(["before", "by our tool", "by our tool"]);
     await fixture.expectNothingLeft();

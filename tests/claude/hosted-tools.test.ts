@@ -8,12 +8,12 @@ import {
   shellTool,
   webSearchTool,
 } from "weakincentives";
-import { recordsAt, textAt } from "../../src/base/reading.ts";
+import { readRecords, readString } from "../../src/base/reading.ts";
 import { SDK_TIMEOUT, sdkMissing } from "../support/claude/installed.ts";
 import { createLocalFixture, createPrompt } from "../support/claude/stage.ts";
 
 const listToolNames = (body: Readonly<Record<string, unknown>> | undefined) =>
-  recordsAt(body ?? {}, "tools").map((tool) => textAt(tool, "name"));
+  readRecords(body ?? {}, "tools").map((tool) => readString(tool, "name"));
 
 describe.skipIf(sdkMissing)("Hosted tools on the real SDK", () => {
   test(

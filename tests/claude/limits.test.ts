@@ -50,7 +50,7 @@ describe.skipIf(sdkMissing)("Limits and retries on the real SDK", () => {
     async () => {
       const fixture = await createServerFixture(() => createBashAnswer("true"));
       const error = await fixture.runToError(createPrompt(shell), { evaluate: { maxTurns: 2 } });
-      expect(error.message).toBe("No answer after 2 turns: raise maxTurns or give a smaller task");
+      expect(error.message).toBe("No answer after 2 turns. Raise maxTurns or use a smaller task.");
       expect(fixture.requests).toHaveLength(2);
       expect(fixture.bus.of("TurnStarted")).toHaveLength(2);
       expect(fixture.bus.of("ToolInvoked")).toHaveLength(2);

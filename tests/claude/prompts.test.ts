@@ -9,7 +9,7 @@ import {
   Tool,
   ToolResult,
 } from "weakincentives";
-import { recordsAt, textAt } from "../../src/base/reading.ts";
+import { readRecords, readString } from "../../src/base/reading.ts";
 import { SDK_TIMEOUT, sdkMissing } from "../support/claude/installed.ts";
 import { textBlock, toolUse } from "../support/claude/messages-server.ts";
 import { createPrompt, createServerFixture, readLastMessage } from "../support/claude/stage.ts";
@@ -23,7 +23,7 @@ const createCall = (name: string) => ({ content: [toolUse(`mcp__wink__${name}`, 
 const createBashCall = (command: string) => ({ content: [toolUse("Bash", { command })] });
 
 function listToolNames(body: Readonly<Record<string, unknown>> | undefined): readonly string[] {
-  return recordsAt(body ?? {}, "tools").map((tool) => textAt(tool, "name"));
+  return readRecords(body ?? {}, "tools").map((tool) => readString(tool, "name"));
 }
 
 describe.skipIf(sdkMissing)("A prompt on the real SDK", () => {
@@ -138,7 +138,7 @@ describe.skipIf(sdkMissing)("A prompt on the real SDK", () => {
       };
       await fixture.run(new Prompt(template, { overrides }));
       expect(fixture.requests[0]?.text).toContain("Go slowly.");
-      expect(recordsAt(fixture.requests[0]?.body ?? {}, "tools")).toMatchObject([
+      expect(readRecords(fixture.requests[0]?.body ?? {}, "tools")).toMatchObject([
         { name: "mcp__wink__look", description: "Looks twice." },
       ]);
     },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { webSearchTool } from "weakincentives";
-import { recordsAt } from "../../src/base/reading.ts";
+import { readRecords } from "../../src/base/reading.ts";
 import { SDK_TIMEOUT, sdkMissing } from "../support/claude/installed.ts";
 import { textBlock, toolUse } from "../support/claude/messages-server.ts";
 import { createLocalFixture, createPrompt, createServerFixture } from "../support/claude/stage.ts";
@@ -33,11 +33,11 @@ describe.skipIf(sdkMissing)("A web search on the real SDK", () => {
       expect(response.text).toBe(answer);
       const [main, side, last] = fixture.requests.map(({ body }) => body);
       expect(fixture.requests).toHaveLength(3);
-      expect(recordsAt(side ?? {}, "tools")).toMatchObject([
+      expect(readRecords(side ?? {}, "tools")).toMatchObject([
         { name: "web_search", allowed_domains: ["owls.example"] },
       ]);
-      expect(recordsAt(main ?? {}, "tools")).toMatchObject([{ name: "WebSearch" }]);
-      expect(recordsAt(last ?? {}, "tools")).toEqual(recordsAt(main ?? {}, "tools"));
+      expect(readRecords(main ?? {}, "tools")).toMatchObject([{ name: "WebSearch" }]);
+      expect(readRecords(last ?? {}, "tools")).toEqual(readRecords(main ?? {}, "tools"));
       const cited = { type: "url", url: night, title: "Night" };
       const span = [answer.indexOf("["), answer.indexOf(")") + 1];
       const output = response.hostedOutputs.get(tool);
@@ -87,7 +87,7 @@ describe.skipIf(sdkMissing)("A web search on the real SDK", () => {
       expect(fixture.requests).toEqual([]);
       const response = await fixture.run(prompt, { adapter: { unsupportedHostedTools: "omit" } });
       expect(response.hostedOutputs.get(tool)?.sourceUrls).toEqual([night]);
-      expect(recordsAt(fixture.requests[1]?.body ?? {}, "tools")).toMatchObject([
+      expect(readRecords(fixture.requests[1]?.body ?? {}, "tools")).toMatchObject([
         { blocked_domains: ["rumors.example"] },
       ]);
       expect(fixture.logLines.filter((line) => line.startsWith("warn"))).toEqual([

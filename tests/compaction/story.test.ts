@@ -6,7 +6,7 @@ import * as openai from "weakincentives/openai";
 import { compactionSlice, OpenAIContainerWorkspaceSection } from "weakincentives/openai";
 import * as z from "zod";
 import { createFolder, startZeroRetentionRun } from "../support/compaction/zdr-stage.ts";
-import { filesIn } from "../support/workspace/stage.ts";
+import { readFiles } from "../support/workspace/stage.ts";
 
 const THRESHOLD = 3_000;
 const TASKS = ["load", "clean", "model", "plot", "report"];
@@ -63,7 +63,7 @@ describe("Story 2, a long analysis with compaction", () => {
     }
     await workspace.cleanup();
     const synced = workspace.syncedDir ?? "";
-    const results = filesIn(synced)["results.txt"];
+    const results = readFiles(synced)["results.txt"];
     rmSync(synced, { recursive: true });
     expect(results).toBe(TASKS.map((task) => `${task}\n`).join(""));
     expect(run.session.get(compactionSlice).compactionCount).toBeGreaterThanOrEqual(TASKS.length);

@@ -22,7 +22,7 @@ import { JsonlSessionStore } from "weakincentives/stores";
 import * as z from "zod";
 import { findRetentionProblems } from "../support/compaction/retention.ts";
 import { createFolder, startZeroRetentionRun } from "../support/compaction/zdr-stage.ts";
-import { promptWith } from "../support/openai-run.ts";
+import { createTaskPrompt } from "../support/openai-run.ts";
 
 const look = new Tool({
   name: "look",
@@ -49,7 +49,7 @@ function createLookTurn(page: number): readonly ModelAction[] {
 describe("zero data retention", () => {
   it("retains nothing with function tools and encrypted reasoning", async () => {
     const run = await startZeroRetentionRun(createScript(createLookTurn(1), createLookTurn(2)));
-    expect(await run.evaluate(promptWith({ tools: [look] }))).toBe("Done.");
+    expect(await run.evaluate(createTaskPrompt({ tools: [look] }))).toBe("Done.");
     const withReasoning = run.relay.requests.filter(({ text }) =>
       text.includes('"type":"reasoning"'),
     );
@@ -74,7 +74,7 @@ describe("zero data retention", () => {
     const run = await startZeroRetentionRun(() => done);
     const bytes = new TextEncoder().encode("bytes");
     const path = join(createFolder({ "note.txt": "path" }), "note.txt");
-    await run.evaluate(promptWith().attach({ path }, { bytes, filename: "b.txt" }));
+    await run.evaluate(createTaskPrompt().attach({ path }, { bytes, filename: "b.txt" }));
     expect(run.relay.requests).toHaveLength(1);
     expect(run.relay.requests[0]?.text).toContain(btoa("path"));
     await run.expectNothingRetained();
@@ -84,7 +84,7 @@ describe("zero data retention", () => {
     const run = await startZeroRetentionRun(
       createScript([{ code: "print(6 * 7)" }], [{ code: "print(1)" }]),
     );
-    const prompt = promptWith({ hostedTools: [codeInterpreterTool()] });
+    const prompt = createTaskPrompt({ hostedTools: [codeInterpreterTool()] });
     await run.evaluate(prompt);
     expect(run.events.filter(({ type }) => type === "DataHeld")).toMatchObject([
       { until: "the evaluation ends" },
@@ -103,7 +103,7 @@ describe("zero data retention", () => {
         [{ fail: { status: 400, message: "No." } }],
       ),
     );
-    const prompt = promptWith({ hostedTools: [codeInterpreterTool()], tools: [look] });
+    const prompt = createTaskPrompt({ hostedTools: [codeInterpreterTool()], tools: [look] });
     await expect(run.evaluate(prompt)).rejects.toThrow("status 400: No");
     expect(run.events.filter(({ type }) => type === "DataHeld")).toHaveLength(1);
     await run.expectNothingRetained();
@@ -113,14 +113,14 @@ describe("zero data retention", () => {
     const run = await startZeroRetentionRun(createScript([{ code: "print(1)" }]));
     const hostMounts = [{ hostPath: createFolder({ "a.txt": "one" }), mountPath: "p" }];
     const container = { type: "auto", hostMounts, allowedHostRoots: "any" } as const;
-    await run.evaluate(promptWith({ hostedTools: [codeInterpreterTool({ container })] }));
+    await run.evaluate(createTaskPrompt({ hostedTools: [codeInterpreterTool({ container })] }));
     expect(run.relay.requests.map(({ path }) => path)).toContain("/containers");
     await run.expectNothingRetained();
   });
 
   it("publishes and removes the containers that commands run in", async () => {
     const run = await startZeroRetentionRun(createScript([{ shell: ["echo 1"] }]));
-    await run.evaluate(promptWith({ hostedTools: [shellTool()] }));
+    await run.evaluate(createTaskPrompt({ hostedTools: [shellTool()] }));
     expect(run.events.filter(({ type }) => type === "DataHeld")).toHaveLength(1);
     await run.expectNothingRetained();
   });
@@ -131,8 +131,8 @@ describe("zero data retention", () => {
       createScript([{ search: { web: "owls" } }, { say: "By night." }]),
       { web },
     );
-    expect(await run.evaluate(promptWith({ hostedTools: [webSearchTool()] }))).toBe("By night.");
-    await run.evaluate(promptWith({ hostedTools: [webSearchTool()] }), { continue: true });
+    expect(await run.evaluate(createTaskPrompt({ hostedTools: [webSearchTool()] }))).toBe("By night.");
+    await run.evaluate(createTaskPrompt({ hostedTools: [webSearchTool()] }), { continue: true });
     await run.expectNothingRetained();
   });
 
@@ -172,7 +172,7 @@ describe("zero data retention", () => {
       let page = 0;
       const script = () => (++page % 5 === 0 ? done : createLookTurn(page));
       const run = await startZeroRetentionRun(script, { compaction, session });
-      const prompt = promptWith({ tools: [look] });
+      const prompt = createTaskPrompt({ tools: [look] });
       await run.evaluate(prompt);
       await run.evaluate(prompt, { continue: true });
       await session.flush();

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
-import { createTextResponse, ourClients, stage } from "../support/faults/stage.ts";
+import { createTextResponse, ourClients, createFaultSetup } from "../support/faults/stage.ts";
 import { clients } from "../support/openai-clients.ts";
 import { functionCall, message, type RouteAnswer } from "../support/wire-server.ts";
 
@@ -41,8 +41,8 @@ describe.each(clients)("on %s, a response with status 200", (name, client) => {
       /JSON|returned no object/,
     ],
   ])("with %s fails immediately and names the content", async (_what, answer, words) => {
-    await using at = await stage(client, [[addition], answer]);
-    expect(await at.failure()).toMatchObject({
+    await using at = await createFaultSetup(client, [[addition], answer]);
+    expect(await at.getFailure()).toMatchObject({
       name: "PromptEvaluationError",
       phase: "response",
       message: expect.stringMatching(words),
@@ -64,7 +64,7 @@ describe.each(clients)("on %s, a response with status 200", (name, client) => {
       createCutOffResponse(headers),
       [message("Three.")],
     ];
-    await using at = await stage(client, script);
+    await using at = await createFaultSetup(client, script);
     expect(await at.evaluate()).toMatchObject({ text: "Three." });
     const [, first, second, third] = at.turns.map(({ text }) => text);
     expect([second, third]).toEqual([first, first]);
@@ -73,8 +73,8 @@ describe.each(clients)("on %s, a response with status 200", (name, client) => {
 
   test("that is always cut off is a network failure with the partial result", async () => {
     const cut = createCutOffResponse({ "content-length": "5000" });
-    await using at = await stage(client, [[message("Let me see."), addition], cut, cut, cut]);
-    expect(await at.failure()).toMatchObject({
+    await using at = await createFaultSetup(client, [[message("Let me see."), addition], cut, cut, cut]);
+    expect(await at.getFailure()).toMatchObject({
       name: "ThrottleError",
       kind: "network",
       phase: "request",
@@ -87,15 +87,15 @@ describe.each(clients)("on %s, a response with status 200", (name, client) => {
 
   test("whose connection closes before the headers is a network failure", async () => {
     const gone: RouteAnswer = { raw: ({ socket }) => socket.destroy() };
-    await using at = await stage(client, [gone, gone, gone]);
+    await using at = await createFaultSetup(client, [gone, gone, gone]);
     const facts = { name: "ThrottleError", kind: "network", attempts: 3, requestId: null };
-    expect(await at.failure()).toMatchObject({ ...facts, partial: { turns: 0, text: null } });
+    expect(await at.getFailure()).toMatchObject({ ...facts, partial: { turns: 0, text: null } });
   });
 
   test("is accepted as JSON under another JSON content type", async () => {
     const body = JSON.stringify({ ...completedResponse, output: [message("Hello.")] });
     const type = { "content-type": "application/vnd.api+json" };
-    await using at = await stage(client, [{ bytes: body, headers: type }]);
+    await using at = await createFaultSetup(client, [{ bytes: body, headers: type }]);
     expect(await at.evaluate()).toMatchObject({ text: "Hello.", responseId: "resp_1" });
   });
 });
@@ -105,7 +105,7 @@ describe.each(ourClients)("on %s, a response with status 200", (_name, client) =
     "is accepted as JSON with the content type %s",
     async (type) => {
       const body = JSON.stringify({ ...completedResponse, output: [message("Hello.")] });
-      await using at = await stage(client, [{ bytes: body, headers: { "content-type": type } }]);
+      await using at = await createFaultSetup(client, [{ bytes: body, headers: { "content-type": type } }]);
       expect(await at.evaluate()).toMatchObject({ text: "Hello." });
     },
   );
@@ -123,10 +123,10 @@ describe.each(ourClients)("on %s, a response with status 200", (_name, client) =
         writeMore();
       },
     };
-    await using at = await stage(client, [endless], {
+    await using at = await createFaultSetup(client, [endless], {
       clientConfig: { maxResponseBytes: 1_000_000 },
     });
-    expect(await at.failure()).toMatchObject({
+    expect(await at.getFailure()).toMatchObject({
       name: "PromptEvaluationError",
       phase: "response",
       requestId: "req_1",
@@ -139,10 +139,10 @@ describe.each(ourClients)("on %s, a response with status 200", (_name, client) =
   test("longer than maxResponseBytes fails, and a shorter one is accepted", async () => {
     const script = [[message("x".repeat(2_000))]];
     const server = { leftOver: "allowed" } as const;
-    await using short = await stage(client, script, { clientConfig: { maxResponseBytes: 2_000 } });
-    expect(await short.failure()).toMatchObject({ phase: "response", requestId: "req_1" });
+    await using short = await createFaultSetup(client, script, { clientConfig: { maxResponseBytes: 2_000 } });
+    expect(await short.getFailure()).toMatchObject({ phase: "response", requestId: "req_1" });
     const clientConfig = { maxResponseBytes: 10_000 };
-    await using long = await stage(client, script, { clientConfig, server });
+    await using long = await createFaultSetup(client, script, { clientConfig, server });
     expect(await long.evaluate()).toMatchObject({ text: "x".repeat(2_000) });
   });
 });
@@ -152,8 +152,8 @@ describe.each(clients)("on %s, an error status", (_name, client) => {
     const bad: RouteAnswer = {
       raw: (_request, response) => void response.writeHead(502, asPage).end(page),
     };
-    await using at = await stage(client, [bad, bad, bad]);
-    expect(await at.failure()).toMatchObject({
+    await using at = await createFaultSetup(client, [bad, bad, bad]);
+    expect(await at.getFailure()).toMatchObject({
       name: "ThrottleError",
       kind: "server",
       attempts: 3,
@@ -169,7 +169,7 @@ describe.each(clients)("on %s, an error status", (_name, client) => {
         response.write('{"error":{"mess', () => response.destroy());
       },
     };
-    await using at = await stage(client, [[addition], cut, [message("Three.")]]);
+    await using at = await createFaultSetup(client, [[addition], cut, [message("Three.")]]);
     expect(await at.evaluate()).toMatchObject({ text: "Three." });
     expect(at.additions).toHaveLength(1);
   });
@@ -187,8 +187,8 @@ describe.each(ourClients)("on %s, an error status", (_name, client) => {
         more();
       },
     };
-    await using at = await stage(client, [endless]);
-    expect(await at.failure()).toMatchObject({
+    await using at = await createFaultSetup(client, [endless]);
+    expect(await at.getFailure()).toMatchObject({
       name: "PromptEvaluationError",
       phase: "request",
       requestId: "req_1",

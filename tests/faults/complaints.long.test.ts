@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { codeInterpreterTool, type HostedTool } from "weakincentives";
-import { conversationOf, type Stage, stage } from "../support/faults/stage.ts";
+import { getConversationItems, type FaultSetup, createFaultSetup } from "../support/faults/stage.ts";
 import { clients } from "../support/openai-clients.ts";
 import { findHistoryRefusal } from "../support/openapi.ts";
 import {
@@ -48,7 +48,7 @@ const complaints: readonly [string, number, string][] = [
 ];
 
 const listTypes = (items: readonly unknown[]) => items.map((item) => Object(item).type);
-const getDroppedTypes = (at: Stage) => {
+const getDroppedTypes = (at: FaultSetup) => {
   const events = at.bus.of("HistoryRepaired");
   expect(events).toHaveLength(1);
   return listTypes(events[0]?.dropped ?? []).join(" ");
@@ -59,14 +59,14 @@ describe.each(clients)("on %s, the provider's rejection", (_name, client) => {
     "«%s» (%i) is repaired once by dropping the rejected items: %s",
     async (words, status, dropped) => {
       const script = [first, createRejection(status, words), [message("Three.")]];
-      await using at = await stage(client, script, { hostedTools, server });
+      await using at = await createFaultSetup(client, script, { hostedTools, server });
       expect(await at.evaluate()).toMatchObject({ text: "Three." });
       expect(getDroppedTypes(at)).toBe(dropped);
       const [, before, after] = at.turns;
-      const kept = listTypes(conversationOf(before)).filter(
+      const kept = listTypes(getConversationItems(before)).filter(
         (type) => !dropped.split(" ").includes(type),
       );
-      expect(listTypes(conversationOf(after))).toEqual(kept);
+      expect(listTypes(getConversationItems(after))).toEqual(kept);
       expect(findHistoryRefusal(after?.body ?? {})).toBeNull();
       expect(at.additions).toHaveLength(1);
       expect(at.logged.filter(([said]) => said === "repaired the history")).toHaveLength(1);
@@ -82,7 +82,7 @@ describe.each(clients)("on %s, the provider's rejection", (_name, client) => {
         createRejection(status, words),
         [message("Four.")],
       ];
-      await using at = await stage(client, [...script, [message("Five.")]], {
+      await using at = await createFaultSetup(client, [...script, [message("Five.")]], {
         hostedTools,
         server,
       });
@@ -91,7 +91,7 @@ describe.each(clients)("on %s, the provider's rejection", (_name, client) => {
       getDroppedTypes(at);
       // Dropped items are not sent again.
       expect(await at.evaluate({ continue: true })).toMatchObject({ text: "Five." });
-      const [, , , fourth, fifth] = at.turns.map((turn) => conversationOf(turn));
+      const [, , , fourth, fifth] = at.turns.map((turn) => getConversationItems(turn));
       expect(fifth?.slice(0, fourth?.length)).toEqual(fourth);
       expect(findHistoryRefusal(at.turns[4]?.body ?? {})).toBeNull();
       getDroppedTypes(at);
@@ -101,8 +101,8 @@ describe.each(clients)("on %s, the provider's rejection", (_name, client) => {
   test.each(complaints)("«%s» (%i) is an error when it is repeated", async (words, status) => {
     const again = createRejection(status, words);
     const script = [first, again, again, [message("Fresh.")]];
-    await using at = await stage(client, script, { hostedTools, server });
-    expect(await at.failure()).toMatchObject({
+    await using at = await createFaultSetup(client, script, { hostedTools, server });
+    expect(await at.getFailure()).toMatchObject({
       name: "PromptEvaluationError",
       phase: "request",
       requestId: "req_3",
@@ -120,9 +120,9 @@ describe.each(clients)("on %s, the provider's rejection", (_name, client) => {
       createRejection(400, alone),
       createRejection(400, "Container is expired."),
     ];
-    await using at = await stage(client, script, { hostedTools, server });
+    await using at = await createFaultSetup(client, script, { hostedTools, server });
     const words = expect.stringContaining("Container is expired");
-    expect(await at.failure()).toMatchObject({ phase: "request", message: words });
+    expect(await at.getFailure()).toMatchObject({ phase: "request", message: words });
     expect(at.turns).toHaveLength(3);
   });
 
@@ -131,7 +131,7 @@ describe.each(clients)("on %s, the provider's rejection", (_name, client) => {
       ...[first, createRejection(400, "Container is expired."), [another]],
       ...[createRejection(404, "Item with id 'rs_1' not found."), [message("Done.")]],
     ];
-    await using at = await stage(client, script, { hostedTools, server });
+    await using at = await createFaultSetup(client, script, { hostedTools, server });
     expect(await at.evaluate()).toMatchObject({ text: "Done." });
     expect(at.bus.of("HistoryRepaired")).toHaveLength(2);
     expect(findHistoryRefusal(at.turns.at(-1)?.body ?? {})).toBeNull();
@@ -147,8 +147,8 @@ describe.each(clients)("on %s, the provider's rejection", (_name, client) => {
     ["Unknown parameter: 'call_1'.", 400],
   ])("«%s» about an item that is not in the history fails immediately", async (words, status) => {
     const script = [first, createRejection(status, words)];
-    await using at = await stage(client, script, { hostedTools, server });
-    expect(await at.failure()).toMatchObject({
+    await using at = await createFaultSetup(client, script, { hostedTools, server });
+    expect(await at.getFailure()).toMatchObject({
       name: "PromptEvaluationError",
       phase: "request",
       requestId: "req_2",
@@ -161,16 +161,16 @@ describe.each(clients)("on %s, the provider's rejection", (_name, client) => {
   test.each(["Container is expired.", "Expected container_id: cntr_9"])(
     "«%s» of the first request fails immediately",
     async (words) => {
-      await using at = await stage(client, [createRejection(400, words)], { hostedTools });
-      expect(await at.failure()).toMatchObject({ phase: "request", requestId: "req_1" });
+      await using at = await createFaultSetup(client, [createRejection(400, words)], { hostedTools });
+      expect(await at.getFailure()).toMatchObject({ phase: "request", requestId: "req_1" });
       expect(at.bus.of("HistoryRepaired")).toEqual([]);
     },
   );
 
   test.each([401, 403, 413, 422])("with status %i does not change the history", async (status) => {
     const script = [first, createRejection(status, alone)];
-    await using at = await stage(client, script, { hostedTools, server });
-    expect(await at.failure()).toMatchObject({ phase: "request", requestId: "req_2" });
+    await using at = await createFaultSetup(client, script, { hostedTools, server });
+    expect(await at.getFailure()).toMatchObject({ phase: "request", requestId: "req_2" });
     expect(at.turns).toHaveLength(2);
   });
 
@@ -181,7 +181,7 @@ describe.each(clients)("on %s, the provider's rejection", (_name, client) => {
       if (text.includes("cntr_1")) return createRejection(400, "Container is expired.");
       return mended++ === 0 ? createRejection(503, "Busy.") : [message("Three.")];
     };
-    await using at = await stage(client, script, { hostedTools, server });
+    await using at = await createFaultSetup(client, script, { hostedTools, server });
     expect(await at.evaluate()).toMatchObject({ text: "Three." });
     expect(getDroppedTypes(at)).toBe("code_interpreter_call");
   });

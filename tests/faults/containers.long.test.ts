@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { codeInterpreterTool, shellTool } from "weakincentives";
-import { conversationOf, type StageSetting, stage } from "../support/faults/stage.ts";
+import { getConversationItems, type FaultSetupOptions, createFaultSetup } from "../support/faults/stage.ts";
 import { clients } from "../support/openai-clients.ts";
 import {
   codeInterpreterCall,
@@ -20,7 +20,7 @@ const first = [code, addition];
 
 type Routes = NonNullable<WireServerOptions["routes"]>;
 
-const useOwnContainer = (route: Routes[string]): StageSetting => ({
+const useOwnContainer = (route: Routes[string]): FaultSetupOptions => ({
   hostedTools: [codeInterpreterTool({ container: { id: "cntr_1" } })],
   server: { lenient: true, routes: { "GET /containers/cntr_1": route } },
 });
@@ -38,8 +38,8 @@ describe.each(clients)("on %s, a container created by the caller", (_name, clien
     async (words, status) => {
       const no = createRejection(status, words);
       const setting = useOwnContainer(createContainerResponse("running"));
-      await using at = await stage(client, () => (at.turns.length === 1 ? first : no), setting);
-      expect(await at.failure()).toMatchObject({
+      await using at = await createFaultSetup(client, () => (at.turns.length === 1 ? first : no), setting);
+      expect(await at.getFailure()).toMatchObject({
         name: "PromptEvaluationError",
         phase: "request",
         message: expect.stringMatching(/cntr_1 is gone.*create a new one and pass its id/),
@@ -56,12 +56,12 @@ describe.each(clients)("on %s, a container created by the caller", (_name, clien
 
   test("that expires during an evaluation is reported with the failed request's id", async () => {
     const script = [first, createRejection(400, "Container is expired.")];
-    await using at = await stage(
+    await using at = await createFaultSetup(
       client,
       script,
       useOwnContainer(createContainerResponse("running")),
     );
-    expect(await at.failure()).toMatchObject({
+    expect(await at.getFailure()).toMatchObject({
       requestId: "req_3", // after the request that checked the container
       providerPayload: { error: { message: "Container is expired." } },
     });
@@ -72,8 +72,8 @@ describe.each(clients)("on %s, a container created by the caller", (_name, clien
     ["was deleted", createContainerResponse("deleted")],
     ["does not exist", createRejection(404, "Container with id 'cntr_1' not found.")],
   ])("that %s is detected before the first request", async (_how, route) => {
-    await using at = await stage(client, [], useOwnContainer(route));
-    expect(await at.failure()).toMatchObject({
+    await using at = await createFaultSetup(client, [], useOwnContainer(route));
+    expect(await at.getFailure()).toMatchObject({
       name: "PromptEvaluationError",
       phase: "request",
       message: expect.stringMatching(/cntr_1 is gone.*create a new one/),
@@ -89,7 +89,7 @@ describe.each(clients)("on %s, a container created by the caller", (_name, clien
     ["without a state", { json: { id: "cntr_1" } }],
     ["odd", { json: { status: { toString: 1 } } }],
   ])("that is %s is treated as running", async (_how, route) => {
-    await using at = await stage(client, [[message("Hi.")]], useOwnContainer(route));
+    await using at = await createFaultSetup(client, [[message("Hi.")]], useOwnContainer(route));
     expect(await at.evaluate()).toMatchObject({ text: "Hi." });
   });
 
@@ -97,7 +97,7 @@ describe.each(clients)("on %s, a container created by the caller", (_name, clien
     let looked = 0;
     const route = () =>
       looked++ === 0 ? createRejection(503, "Busy.") : createContainerResponse("running");
-    await using at = await stage(client, [first, [message("Three.")]], useOwnContainer(route));
+    await using at = await createFaultSetup(client, [first, [message("Three.")]], useOwnContainer(route));
     expect(await at.evaluate()).toMatchObject({ text: "Three." });
     expect(looked).toBe(2);
   });
@@ -106,15 +106,15 @@ describe.each(clients)("on %s, a container created by the caller", (_name, clien
     [401, /OPENAI_API_KEY/],
     [403, /project/],
   ])("that cannot be checked (%i) fails immediately", async (status, words) => {
-    await using at = await stage(client, [], useOwnContainer(createRejection(status, "No.")));
+    await using at = await createFaultSetup(client, [], useOwnContainer(createRejection(status, "No.")));
     const facts = { name: "PromptEvaluationError", phase: "request", requestId: "req_1" };
-    expect(await at.failure()).toMatchObject({ ...facts, message: expect.stringMatching(words) });
+    expect(await at.getFailure()).toMatchObject({ ...facts, message: expect.stringMatching(words) });
   });
 
   test("whose check keeps failing is a ThrottleError after three attempts", async () => {
-    await using at = await stage(client, [], useOwnContainer(createRejection(500, "Oops.")));
+    await using at = await createFaultSetup(client, [], useOwnContainer(createRejection(500, "Oops.")));
     const facts = { name: "ThrottleError", kind: "server", attempts: 3, requestId: "req_3" };
-    expect(await at.failure()).toMatchObject(facts);
+    expect(await at.getFailure()).toMatchObject(facts);
     expect(at.turns).toEqual([]);
   });
 
@@ -126,9 +126,9 @@ describe.each(clients)("on %s, a container created by the caller", (_name, clien
       createRejection(400, "Container is expired."),
       [message("Hi.")],
     ];
-    await using at = await stage(client, script, setting);
+    await using at = await createFaultSetup(client, script, setting);
     expect(await at.evaluate()).toMatchObject({ text: "Hi." });
-    const containers = conversationOf(at.turns[2]).map((item) => Object(item).container_id);
+    const containers = getConversationItems(at.turns[2]).map((item) => Object(item).container_id);
     expect(containers).toContain("cntr_1");
     expect(containers).not.toContain("cntr_0");
   });
@@ -138,12 +138,12 @@ describe.each(clients)("on %s, a container created by the provider", (_name, cli
   test("is not checked, and its expiry is not reported as the caller's", async () => {
     const hostedTools = [codeInterpreterTool()];
     const no = createRejection(400, "Container is expired.");
-    await using at = await stage(client, [first, no, no], {
+    await using at = await createFaultSetup(client, [first, no, no], {
       hostedTools,
       server: { lenient: true },
     });
     const cause = { name: "OpenAIRequestError", status: 400 };
-    expect(await at.failure()).toMatchObject({ name: "PromptEvaluationError", cause });
+    expect(await at.getFailure()).toMatchObject({ name: "PromptEvaluationError", cause });
   });
 
   test("that ran a shell is removed with its calls and outputs when it expires", async () => {
@@ -161,9 +161,9 @@ describe.each(clients)("on %s, a container created by the provider", (_name, cli
       createRejection(400, "Container is expired."),
       [message("Hi.")],
     ];
-    await using at = await stage(client, script, { hostedTools, server: { lenient: true } });
+    await using at = await createFaultSetup(client, script, { hostedTools, server: { lenient: true } });
     expect(await at.evaluate()).toMatchObject({ text: "Hi." });
-    expect(conversationOf(at.turns[2])).toMatchObject([{ call_id: "call_1" }, { output: "3" }]);
+    expect(getConversationItems(at.turns[2])).toMatchObject([{ call_id: "call_1" }, { output: "3" }]);
     expect(at.bus.of("HistoryRepaired")).toMatchObject([
       { dropped: [{ type: "shell_call" }, { type: "shell_call_output" }] },
     ]);

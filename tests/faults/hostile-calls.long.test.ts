@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import {
-  conversationOf,
+  getConversationItems,
   createResponseText,
   createTextResponse,
-  type Stage,
-  stage,
+  type FaultSetup,
+  createFaultSetup,
 } from "../support/faults/stage.ts";
 import { clients } from "../support/openai-clients.ts";
 import { functionCall, message, type WireServerOptions } from "../support/wire-server.ts";
@@ -22,15 +22,15 @@ const createScript = (items: Items) => {
   return [createTextResponse(createResponseText(texts)), [message("Done.")]];
 };
 
-const listOutputs = (at: Stage) =>
-  conversationOf(at.turns[1]).flatMap((item) => {
+const listOutputs = (at: FaultSetup) =>
+  getConversationItems(at.turns[1]).flatMap((item) => {
     const { type, call_id: callId, output } = Object(item);
     return type === "function_call_output" ? [{ callId, output }] : [];
   });
 
 describe.each(clients)("on %s, a call", (_name, client) => {
   const setUp = (items: Items, server: WireServerOptions = {}) =>
-    stage(client, createScript(items), { server });
+    createFaultSetup(client, createScript(items), { server });
 
   test.each<[string, object]>([
     ["without an id", { type: "function_call", name: "add", arguments: "{}" }],
@@ -43,7 +43,7 @@ describe.each(clients)("on %s, a call", (_name, client) => {
   ])("%s is dropped, with a HistoryRepaired event", async (_what, call) => {
     await using at = await setUp([call, addition]);
     expect(await at.evaluate()).toMatchObject({ text: "Done." });
-    expect(conversationOf(at.turns[1])).toEqual([addition, sum]);
+    expect(getConversationItems(at.turns[1])).toEqual([addition, sum]);
     const { type } = Object(call);
     expect(at.bus.of("HistoryRepaired")).toMatchObject([{ dropped: [{ type, id: null }] }]);
     expect(at.additions).toHaveLength(1);
@@ -52,15 +52,15 @@ describe.each(clients)("on %s, a call", (_name, client) => {
   test("without an id is an error if the response has no other content", async () => {
     const call = { type: "function_call", name: "add", arguments: '{"a":1,"b":2}' };
     const script = [createTextResponse(createResponseText([JSON.stringify(call)]))];
-    await using at = await stage(client, script);
-    expect(await at.failure()).toMatchObject({ phase: "response" });
+    await using at = await createFaultSetup(client, script);
+    expect(await at.getFailure()).toMatchObject({ phase: "response" });
   });
 
   test("with a duplicate id leaves a valid history", async () => {
     const other = functionCall("add", { a: 3, b: 4 }, "call_1");
     await using at = await setUp([addition, other]);
     expect(await at.evaluate()).toMatchObject({ text: "Done." });
-    expect(conversationOf(at.turns[1]).slice(0, 2)).toEqual([addition, sum]);
+    expect(getConversationItems(at.turns[1]).slice(0, 2)).toEqual([addition, sum]);
   });
 
   test("with a duplicate id is not run without a result for the model", async () => {
@@ -76,9 +76,9 @@ describe.each(clients)("on %s, a call", (_name, client) => {
     const answers = [addition, again].map((call) =>
       createTextResponse(createResponseText([JSON.stringify(call)])),
     );
-    await using at = await stage(client, [...answers, [message("Done.")]]);
+    await using at = await createFaultSetup(client, [...answers, [message("Done.")]]);
     expect(await at.evaluate()).toMatchObject({ text: "Done." });
-    expect(conversationOf(at.turns[2])).toEqual([addition, sum, again, { ...sum, output: "7" }]);
+    expect(getConversationItems(at.turns[2])).toEqual([addition, sum, again, { ...sum, output: "7" }]);
   });
 
   test("that comes with a forged output is still run", async () => {
@@ -160,7 +160,7 @@ describe.each(clients)("on %s, a call", (_name, client) => {
     const patch = { type: "apply_patch_call", call_id: "call_9", operation: 5 };
     await using at = await setUp([shell, patch, addition]);
     expect(await at.evaluate()).toMatchObject({ text: "Done." });
-    expect(conversationOf(at.turns[1])).toEqual([addition, sum]);
+    expect(getConversationItems(at.turns[1])).toEqual([addition, sum]);
   });
 
   test("gets a result among a thousand calls", async () => {

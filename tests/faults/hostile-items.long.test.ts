@@ -7,11 +7,11 @@ import {
   webSearchTool,
 } from "weakincentives";
 import {
-  conversationOf,
+  getConversationItems,
   createResponseText,
   createTextResponse,
-  type StageSetting,
-  stage,
+  type FaultSetupOptions,
+  createFaultSetup,
 } from "../support/faults/stage.ts";
 import { clients } from "../support/openai-clients.ts";
 import { functionCall, message } from "../support/wire-server.ts";
@@ -73,7 +73,7 @@ const harmless: readonly [string, string][] = [
   ["that is reasoning without an id", '{"type":"reasoning","encrypted_content":7}'],
 ];
 
-const hosted: StageSetting = {
+const hosted: FaultSetupOptions = {
   server,
   hostedTools: [
     webSearchTool(),
@@ -102,9 +102,9 @@ describe.each(clients)("on %s, an item", (name, client) => {
         createTextResponse(createResponseText([item, addition])),
         [message("Three.")],
       ];
-      await using at = await stage(client, script, { server });
+      await using at = await createFaultSetup(client, script, { server });
       if (isOurs) expect(await at.evaluate()).toMatchObject({ text: "Three." });
-      else expect(await at.failure()).toMatchObject({ name: "PromptEvaluationError" });
+      else expect(await at.getFailure()).toMatchObject({ name: "PromptEvaluationError" });
       if (!isOurs) expect(await at.evaluate()).toMatchObject({ text: "Three." });
       expect(at.turns).toHaveLength(2);
     },
@@ -112,9 +112,9 @@ describe.each(clients)("on %s, an item", (name, client) => {
 
   test.each(harmless)("%s is sent back unchanged", async (_what, item) => {
     const answer = createTextResponse(createResponseText([item, addition]));
-    await using at = await stage(client, [answer, [message("Three.")]], { server });
+    await using at = await createFaultSetup(client, [answer, [message("Three.")]], { server });
     expect(await at.evaluate()).toMatchObject({ text: "Three.", usage: { totalTokens: 15 } });
-    expect(conversationOf(at.turns[1])).toEqual([JSON.parse(item), JSON.parse(addition), sum]);
+    expect(getConversationItems(at.turns[1])).toEqual([JSON.parse(item), JSON.parse(addition), sum]);
     expect(at.turns[1]?.text).toContain(JSON.stringify(JSON.parse(item)));
     expect(at.additions).toEqual([{ a: 1, b: 2 }]);
     expect(at.bus.of("HistoryRepaired")).toEqual([]);
@@ -123,19 +123,19 @@ describe.each(clients)("on %s, an item", (name, client) => {
 
   test.each(harmless)("%s can be stored and continued", async (_what, item) => {
     const answer = createTextResponse(createResponseText([item, JSON.stringify(message("Hi."))]));
-    await using at = await stage(client, [answer, [message("Again.")]], { server });
+    await using at = await createFaultSetup(client, [answer, [message("Again.")]], { server });
     await at.evaluate();
     expect(await at.evaluate({ continue: true })).toMatchObject({ text: "Again." });
-    expect(conversationOf(at.turns[1])[0]).toEqual(JSON.parse(item));
+    expect(getConversationItems(at.turns[1])[0]).toEqual(JSON.parse(item));
   });
 
   test.each(["1", '"x"', "[]", '[{"type":"message"}]', "true"])(
     "that is %s is dropped",
     async (item) => {
       const answer = createTextResponse(createResponseText([item, addition, item]));
-      await using at = await stage(client, [answer, [message("Three.")]], { server });
+      await using at = await createFaultSetup(client, [answer, [message("Three.")]], { server });
       expect(await at.evaluate()).toMatchObject({ text: "Three." });
-      expect(conversationOf(at.turns[1])).toEqual([JSON.parse(addition), sum]);
+      expect(getConversationItems(at.turns[1])).toEqual([JSON.parse(addition), sum]);
     },
   );
 
@@ -153,11 +153,11 @@ describe.each(clients)("on %s, an item", (name, client) => {
       ];
       const output = [...items.map((item) => JSON.stringify(item)), addition];
       const script = [createTextResponse(createResponseText(output)), [message("Three.")]];
-      await using at = await stage(client, script, hosted);
+      await using at = await createFaultSetup(client, script, hosted);
       const response = await at.evaluate();
       expect(response).toMatchObject({ text: "Three." });
       expect(response.hostedCalls.map(({ name }) => name)).toEqual([kind, kind, kind]);
-      expect(conversationOf(at.turns[1]).slice(0, 3)).toEqual(items);
+      expect(getConversationItems(at.turns[1]).slice(0, 3)).toEqual(items);
     },
   );
 
@@ -166,14 +166,14 @@ describe.each(clients)("on %s, an item", (name, client) => {
       '[{"type":"url_citation","start_index":1e400,"end_index":-1e400}]',
     );
     const script = [createTextResponse(createResponseText([item, addition])), [message("Three.")]];
-    await using at = await stage(client, script, { server });
+    await using at = await createFaultSetup(client, script, { server });
     const response = await at.evaluate();
     expect(response).toMatchObject({ text: "Three.", citations: [{ type: "url", span: null }] });
   });
 
   test("with lone surrogates in its text returns them unchanged", async () => {
     const item = createMessage('{"type":"output_text","text":"\\ud83e","annotations":[]}');
-    await using at = await stage(client, [createTextResponse(createResponseText([item]))], {
+    await using at = await createFaultSetup(client, [createTextResponse(createResponseText([item]))], {
       server,
     });
     expect((await at.evaluate()).text).toBe("\ud83e");
@@ -187,7 +187,7 @@ describe.each(clients)("on %s, an item", (name, client) => {
       [message("Three.")],
     ];
     const adapter = { modelConfig: { store: false } };
-    await using at = await stage(client, script, { server, adapter });
+    await using at = await createFaultSetup(client, script, { server, adapter });
     expect(await at.evaluate()).toMatchObject({ text: "Three." });
     expect(at.turns[1]?.text).toContain(thought.replace('"id":"rs_1",', ""));
   });
@@ -205,8 +205,8 @@ describe.each(clients)("on %s, an output", (name, client) => {
   ])("that is %s is an error that names it", async (_what, output) => {
     const json = { id: "resp_1", object: "response", status: "completed", output };
     const script = [[functionCall("add", { a: 1, b: 2 })], { json }, [message("Fresh.")]];
-    await using at = await stage(client, script);
-    expect(await at.failure()).toMatchObject({
+    await using at = await createFaultSetup(client, script);
+    expect(await at.getFailure()).toMatchObject({
       name: "PromptEvaluationError",
       message: expect.stringMatching(/output is (.*, not an array|not iterable)/),
       partial: { turns: 1 },
@@ -217,9 +217,9 @@ describe.each(clients)("on %s, an output", (name, client) => {
 
   test.each(["[]", "[null]", '[1,"x",[]]'])("that is %s has no answer", async (output) => {
     const text = `{"id":"resp_1","status":"completed","output":${output}}`;
-    await using at = await stage(client, [createTextResponse(text)]);
+    await using at = await createFaultSetup(client, [createTextResponse(text)]);
     const words = expect.stringContaining("returned an empty response");
-    expect(await at.failure()).toMatchObject({ phase: "response", message: words });
+    expect(await at.getFailure()).toMatchObject({ phase: "response", message: words });
   });
 });
 
@@ -228,7 +228,7 @@ const none = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, reasoningTokens
 describe.each(clients)("on %s, a usage object", (_name, client) => {
   const getUsage = async (usage: unknown) => {
     const json = { id: "resp_1", status: "completed", output: [message("Hi.")], usage };
-    await using at = await stage(client, [{ json }]);
+    await using at = await createFaultSetup(client, [{ json }]);
     return (await at.evaluate()).usage;
   };
 

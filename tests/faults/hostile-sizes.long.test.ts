@@ -4,11 +4,11 @@ import { Session, toolLog, webSearchTool } from "weakincentives";
 import { historySlice } from "weakincentives/openai";
 import { recordingBus } from "weakincentives/testing";
 import {
-  conversationOf,
+  getConversationItems,
   createResponseText,
   createTextResponse,
-  type Stage,
-  stage,
+  type FaultSetup,
+  createFaultSetup,
 } from "../support/faults/stage.ts";
 import { clients } from "../support/openai-clients.ts";
 import { functionCall, message, webSearchCall } from "../support/wire-server.ts";
@@ -24,15 +24,15 @@ const slow = { timeout: 20_000 };
 describe.each(clients)("on %s, a very long response", slow, (_name, client) => {
   test("with 10 MB in a message is accepted and sent back", async () => {
     const long = message(createText(10));
-    await using at = await stage(client, [[long, addition], [message("Three.")]]);
+    await using at = await createFaultSetup(client, [[long, addition], [message("Three.")]]);
     expect(await at.evaluate()).toMatchObject({ text: "Three." });
     expect(at.turns[1]?.text.length).toBeGreaterThan(10 * 1024 * 1024);
-    expect(conversationOf(at.turns[1]).slice(1)).toMatchObject([addition, sum]);
+    expect(getConversationItems(at.turns[1]).slice(1)).toMatchObject([addition, sum]);
   });
 
   test("with 10 MB in a hosted call is accepted and sent back", async () => {
     const search = webSearchCall(createText(10));
-    await using at = await stage(client, [[search, addition], [message("Three.")]], {
+    await using at = await createFaultSetup(client, [[search, addition], [message("Three.")]], {
       hostedTools: [webSearchTool()],
     });
     const response = await at.evaluate();
@@ -42,16 +42,16 @@ describe.each(clients)("on %s, a very long response", slow, (_name, client) => {
 
   test("with 10 MB of arguments gets a short result", async () => {
     const call = functionCall("add", JSON.stringify({ a: createText(10), b: 2 }), "call_1");
-    await using at = await stage(client, [[call], [message("Done.")]]);
+    await using at = await createFaultSetup(client, [[call], [message("Done.")]]);
     expect(await at.evaluate()).toMatchObject({ text: "Done." });
-    const [, answer] = conversationOf(at.turns[1]);
+    const [, answer] = getConversationItems(at.turns[1]);
     expect(Object(answer).output.length).toBeLessThan(1_000);
   });
 
   test("with a 10 MB error message becomes a short error", async () => {
     const error = { message: createText(10), code: createText(1), param: createText(1) };
-    await using at = await stage(client, [{ status: 400, error }]);
-    const { message: said } = Object(await at.failure());
+    await using at = await createFaultSetup(client, [{ status: 400, error }]);
+    const { message: said } = Object(await at.getFailure());
     expect(said).toContain("status 400");
     expect(said.length).toBeLessThan(1_000);
     expect(JSON.stringify(at.logged).length).toBeLessThan(2_000);
@@ -59,8 +59,8 @@ describe.each(clients)("on %s, a very long response", slow, (_name, client) => {
 
   test("with a 10 MB error message and status 200 becomes a short error", async () => {
     const error = { message: createText(10), code: createText(1) };
-    await using at = await stage(client, [{ json: { error } }]);
-    const { message: said } = Object(await at.failure());
+    await using at = await createFaultSetup(client, [{ json: { error } }]);
+    const { message: said } = Object(await at.getFailure());
     expect(said.length).toBeLessThan(2_000);
   });
 
@@ -72,10 +72,10 @@ describe.each(clients)("on %s, a very long response", slow, (_name, client) => {
     );
     const hostedTools = [webSearchTool()];
     const script = [[...items, addition], [message("Three.")]];
-    await using at = await stage(client, script, { hostedTools });
+    await using at = await createFaultSetup(client, script, { hostedTools });
     const response = await at.evaluate();
     expect(response.hostedCalls).toHaveLength(2_500);
-    const sent = conversationOf(at.turns[1]);
+    const sent = getConversationItems(at.turns[1]);
     expect(sent.map((item) => Object(item).id).slice(0, -1)).toEqual([
       ...items.map(({ id }) => id),
       "fc_1",
@@ -88,7 +88,7 @@ const nest = (levels: number, [open, close]: [string, string] = ["[", "]"]) =>
   `${open.repeat(levels)}1${close.repeat(levels)}`;
 const objects: [string, string] = ['{"a":', "}"];
 
-const expectUsable = async (at: Stage) => {
+const expectUsable = async (at: FaultSetup) => {
   expect(await at.evaluate()).toMatchObject({ text: "Fresh." });
   expect(await at.evaluate({ continue: true })).toMatchObject({ text: "Fresher." });
 };
@@ -101,8 +101,8 @@ describe.each(clients)("on %s, JSON nested 100,000 levels deep", slow, (_name, c
   ])("in %s within an item is rejected, and the session stays usable", async (_what, deep) => {
     const items = [`{"type":"odd","x":${deep}}`, calling];
     const script = [createTextResponse(createResponseText(items)), ...fresh];
-    await using at = await stage(client, script, { server });
-    expect(await at.failure()).toMatchObject({
+    await using at = await createFaultSetup(client, script, { server });
+    expect(await at.getFailure()).toMatchObject({
       name: "PromptEvaluationError",
       message: expect.stringMatching(/"odd".*nested.*1000 levels/),
     });
@@ -113,20 +113,20 @@ describe.each(clients)("on %s, JSON nested 100,000 levels deep", slow, (_name, c
   test("within a hosted call is rejected, and the session stays usable", async () => {
     const search = `{"type":"web_search_call","id":"ws_1","action":{"sources":${nest(100_000)}}}`;
     const script = [createTextResponse(createResponseText([search, calling])), ...fresh];
-    await using at = await stage(client, script, { server, hostedTools: [webSearchTool()] });
-    const error = await at.failure();
+    await using at = await createFaultSetup(client, script, { server, hostedTools: [webSearchTool()] });
+    const error = await at.getFailure();
     expect(error).toMatchObject({ name: "PromptEvaluationError" });
     await expectUsable(at);
   });
 
   test("within a message is rejected, and the session stays usable", async () => {
     const said = `{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Hi.","annotations":${nest(100_000)}}]}`;
-    await using at = await stage(
+    await using at = await createFaultSetup(
       client,
       [createTextResponse(createResponseText([said])), ...fresh],
       { server },
     );
-    expect(await at.failure()).toMatchObject({
+    expect(await at.getFailure()).toMatchObject({
       name: "PromptEvaluationError",
       message: expect.stringMatching(/nested.*1000 levels/),
     });
@@ -135,12 +135,12 @@ describe.each(clients)("on %s, JSON nested 100,000 levels deep", slow, (_name, c
 
   test("within arguments that are an object is rejected", async () => {
     const call = `{"type":"function_call","call_id":"call_1","name":"add","arguments":${nest(100_000, objects)}}`;
-    await using at = await stage(
+    await using at = await createFaultSetup(
       client,
       [createTextResponse(createResponseText([call])), ...fresh],
       { server },
     );
-    expect(await at.failure()).toMatchObject({
+    expect(await at.getFailure()).toMatchObject({
       name: "PromptEvaluationError",
       message: expect.stringMatching(/nested/),
     });
@@ -155,9 +155,9 @@ describe.each(clients)("on %s, JSON nested 100,000 levels deep", slow, (_name, c
     const script = [[functionCall("add", args, "call_1")], ...fresh];
     const bus = recordingBus();
     const session = new Session({ bus }).register(toolLog);
-    await using at = await stage(client, script, { session });
+    await using at = await createFaultSetup(client, script, { session });
     await expectUsable(at);
-    const [, answer] = conversationOf(at.turns[1]);
+    const [, answer] = getConversationItems(at.turns[1]);
     expect(answer).toMatchObject({ output: expect.stringContaining("do not fit") });
     expect(bus.of("ReducerFailed")).toEqual([]);
   });
@@ -165,7 +165,7 @@ describe.each(clients)("on %s, JSON nested 100,000 levels deep", slow, (_name, c
   test("outside the output is ignored", async () => {
     const rest = `{"id":"resp_1","status":"completed","metadata":${nest(100_000)}`;
     const script = [createTextResponse(`${rest},"output":[${JSON.stringify(message("Hi."))}]}`)];
-    await using at = await stage(client, script);
+    await using at = await createFaultSetup(client, script);
     expect(await at.evaluate()).toMatchObject({ text: "Hi." });
   });
 
@@ -176,11 +176,11 @@ describe.each(clients)("on %s, JSON nested 100,000 levels deep", slow, (_name, c
       [message("Three.")],
       [message("Four.")],
     ];
-    await using at = await stage(client, script, { server });
+    await using at = await createFaultSetup(client, script, { server });
     await at.evaluate();
     const session = Session.parse(at.session.serialize(), [historySlice]);
     expect(await at.evaluate({ session, continue: true })).toMatchObject({ text: "Four." });
-    expect(conversationOf(at.turns[2])).toHaveLength(5);
+    expect(getConversationItems(at.turns[2])).toHaveLength(5);
   });
 });
 
@@ -192,7 +192,7 @@ describe.each(clients)("on %s, JSON nested", slow, (_name, client) => {
       const deep = createTextResponse(createResponseText(items));
       let asked = 0;
       const script = () => (asked++ === 0 ? deep : [message("Done.")]);
-      await using at = await stage(client, script, { server });
+      await using at = await createFaultSetup(client, script, { server });
       const words = /nested/;
       await at.evaluate().catch(({ message: said }) => expect(said).toMatch(words));
       expect(await at.evaluate({ continue: true })).toMatchObject({ text: "Done." });
@@ -209,10 +209,10 @@ describe.each(clients)("on %s, JSON nested", slow, (_name, client) => {
         raw: (_request: unknown, response: ServerResponse) =>
           void response.writeHead(400, { "content-type": "application/json" }).end(body),
       };
-      await using at = await stage(client, [refused, createTextResponse(body), ...fresh]);
+      await using at = await createFaultSetup(client, [refused, createTextResponse(body), ...fresh]);
       const words = { name: "PromptEvaluationError", message: expect.stringContaining("Too deep") };
-      expect(await at.failure()).toMatchObject(words);
-      expect(await at.failure()).toMatchObject(words);
+      expect(await at.getFailure()).toMatchObject(words);
+      expect(await at.getFailure()).toMatchObject(words);
       await expectUsable(at);
     },
   );

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { Budget, webSearchTool } from "weakincentives";
-import { conversationOf, stage } from "../support/faults/stage.ts";
+import { getConversationItems, createFaultSetup } from "../support/faults/stage.ts";
 import { clients } from "../support/openai-clients.ts";
 import {
   functionCall,
@@ -32,12 +32,12 @@ describe.each(clients)("on %s, a conversation with failures at every turn", (_na
 
   test.each([true, false])("repeats the same request each time, with store: %s", async (store) => {
     const adapter = { modelConfig: { store } };
-    await using at = await stage(client, script, { hostedTools, adapter });
+    await using at = await createFaultSetup(client, script, { hostedTools, adapter });
     expect(await at.evaluate()).toMatchObject({ text: "Ten." });
     const [a, b, c, d, e, f, g, h] = listTexts(at.turns);
     expect([b, d, e, g, h]).toEqual([a, c, c, f, f]);
     expect(new Set([a, c, f]).size).toBe(3);
-    const types = conversationOf(at.turns.at(-1)).map((item) => Object(item).type);
+    const types = getConversationItems(at.turns.at(-1)).map((item) => Object(item).type);
     expect(types.join(" ")).toBe(
       "reasoning web_search_call function_call function_call_output " +
         "reasoning message function_call function_call_output",
@@ -45,7 +45,7 @@ describe.each(clients)("on %s, a conversation with failures at every turn", (_na
   });
 
   test("runs every call once, and counts and reports every turn once", async () => {
-    await using at = await stage(client, script, { hostedTools });
+    await using at = await createFaultSetup(client, script, { hostedTools });
     const response = await at.evaluate();
     expect(at.additions).toEqual([
       { a: 1, b: 2 },
@@ -62,12 +62,12 @@ describe.each(clients)("on %s, a conversation with failures at every turn", (_na
   });
 
   test("is stored as if there had been no failures", async () => {
-    await using smooth = await stage(
+    await using smooth = await createFaultSetup(
       client,
       script.filter((answer) => Array.isArray(answer)),
       { hostedTools },
     );
-    await using rough = await stage(client, script, { hostedTools });
+    await using rough = await createFaultSetup(client, script, { hostedTools });
     await smooth.evaluate();
     await rough.evaluate();
     const [kept, expected] = [rough, smooth].map(({ bus }) =>
@@ -80,10 +80,10 @@ describe.each(clients)("on %s, a conversation with failures at every turn", (_na
 describe.each(clients)("on %s, a turn that fails permanently", (_name, client) => {
   test("retains the partial result", async () => {
     const turn = [webSearchCall("owls"), message("Owls."), one];
-    await using at = await stage(client, [turn, busy, busy, busy], {
+    await using at = await createFaultSetup(client, [turn, busy, busy, busy], {
       hostedTools: [webSearchTool()],
     });
-    expect(await at.failure()).toMatchObject({
+    expect(await at.getFailure()).toMatchObject({
       name: "ThrottleError",
       partial: {
         text: "Owls.",
@@ -96,14 +96,14 @@ describe.each(clients)("on %s, a turn that fails permanently", (_name, client) =
   });
 
   test("has an empty partial result if it is the first turn", async () => {
-    await using at = await stage(client, [busy, busy, busy]);
+    await using at = await createFaultSetup(client, [busy, busy, busy]);
     const partial = { text: null, turns: 0, responseId: null, hostedCalls: [] };
-    expect(await at.failure()).toMatchObject({ partial });
+    expect(await at.getFailure()).toMatchObject({ partial });
   });
 
   test("logs each attempt without request bodies", async () => {
-    await using at = await stage(client, [[one], busy, busy, busy]);
-    await at.failure();
+    await using at = await createFaultSetup(client, [[one], busy, busy, busy]);
+    await at.getFailure();
     const warnings = at.logged.filter(([said]) => said.includes("throttled"));
     expect(warnings).toMatchObject([
       ["throttled: waiting to try again", { kind: "server", attempts: 1, delayMs: 1 }],
@@ -114,14 +114,14 @@ describe.each(clients)("on %s, a turn that fails permanently", (_name, client) =
   });
 
   test("leaves the session usable for another evaluation", async () => {
-    await using at = await stage(client, [[one], busy, busy, busy, [message("Fresh.")]]);
-    await at.failure();
+    await using at = await createFaultSetup(client, [[one], busy, busy, busy, [message("Fresh.")]]);
+    await at.getFailure();
     expect(await at.evaluate()).toMatchObject({ text: "Fresh." });
-    expect(conversationOf(at.turns.at(-1))).toEqual([]);
+    expect(getConversationItems(at.turns.at(-1))).toEqual([]);
   });
 
   test("counts against the budget only when it succeeds", async () => {
-    await using at = await stage(client, [busy, busy, [message("Hi.")]]);
+    await using at = await createFaultSetup(client, [busy, busy, [message("Hi.")]]);
     const budget = new Budget({ maxTotalTokens: 15 });
     expect(await at.evaluate({ budget })).toMatchObject({ text: "Hi." });
   });
@@ -131,7 +131,7 @@ describe.each(clients)("on %s, a dropped item", (_name, client) => {
   test("is reported once, for any number of attempts", async () => {
     const cut = { ...functionCall("add", '{"a":', "call_9"), status: "incomplete" };
     const answer = { output: [one, cut], incomplete_details: { reason: "max_output_tokens" } };
-    await using at = await stage(client, [answer, busy, busy, [message("Three.")]]);
+    await using at = await createFaultSetup(client, [answer, busy, busy, [message("Three.")]]);
     expect(await at.evaluate()).toMatchObject({ text: "Three." });
     expect(listTexts(at.turns).slice(2)).toEqual([at.turns[1]?.text, at.turns[1]?.text]);
     expect(at.bus.of("HistoryRepaired")).toMatchObject([{ dropped: [{ type: "function_call" }] }]);

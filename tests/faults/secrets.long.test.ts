@@ -4,9 +4,9 @@ import { codeInterpreterTool, mcpTool } from "weakincentives";
 import {
   createTextResponse,
   ourClients,
-  type Stage,
-  type StageSetting,
-  stage,
+  type FaultSetup,
+  type FaultSetupOptions,
+  createFaultSetup,
 } from "../support/faults/stage.ts";
 import { clients, testKey } from "../support/openai-clients.ts";
 import {
@@ -19,7 +19,7 @@ import {
 const addition = functionCall("add", { a: 1, b: 2 }, "call_1");
 
 /** Formats all data that a failed evaluation exposes: errors, logs, events and the session. */
-function collectTraces(error: unknown, { logged, bus, session }: Stage): string {
+function collectTraces(error: unknown, { logged, bus, session }: FaultSetup): string {
   const links: unknown[] = [];
   for (let link = error; link instanceof Error; link = link.cause) {
     const { message: said, stack, cause } = link;
@@ -117,8 +117,8 @@ const createEchoScript = (echo: Echo) => {
 
 describe.each(clients)("on %s, an API key that the server repeats in", (_name, client) => {
   test.each([...echoes, ...falseAnswers])("%s is never revealed", async (_where, echo) => {
-    await using at = await stage(client, createEchoScript(echo));
-    const error = await at.failure();
+    await using at = await createFaultSetup(client, createEchoScript(echo));
+    const error = await at.getFailure();
     expect(error).toMatchObject({ name: expect.stringMatching(/^(Prompt.*|Throttle)Error$/) });
     expect(at.turns[1]?.headers["authorization"]).toBe(`Bearer ${testKey}`);
     const traces = collectTraces(error, at);
@@ -139,8 +139,8 @@ describe.each(ourClients)("on %s, a caller's own secret", (_name, client) => {
       const echo = JSON.stringify([seen.headers, [...seen.query]]);
       return { status: 400, error: { message: echo } };
     };
-    await using at = await stage(client, script, { clientConfig });
-    const error = await at.failure();
+    await using at = await createFaultSetup(client, script, { clientConfig });
+    const error = await at.getFailure();
     const traces = collectTraces(error, at);
     for (const secret of [testKey, ...secrets]) expect(traces).not.toContain(secret);
   });
@@ -155,7 +155,7 @@ const networkPolicy = {
   allowedDomains: ["api.example"],
   domainSecrets,
 } as const;
-const guarded: StageSetting = {
+const guarded: FaultSetupOptions = {
   hostedTools: [
     mcpTool({
       serverLabel: "docs",
@@ -185,15 +185,15 @@ describe.each(clients)("on %s, a tool's secret", (_name, client) => {
     ["a response that was cancelled", (tools) => ({ json: { status: "cancelled", tools } })],
   ])("that the server repeats in %s is never revealed", async (_where, echo) => {
     const script = ({ body }: SeenRequest) => echo(JSON.stringify(body["tools"]));
-    await using at = await stage(client, script, guarded);
-    const error = await at.failure();
+    await using at = await createFaultSetup(client, script, guarded);
+    const error = await at.getFailure();
     for (const secret of secrets) expect(at.turns[0]?.text).toContain(secret);
     const traces = collectTraces(error, at);
     expect(secrets.filter((secret) => traces.includes(secret))).toEqual([]);
   });
 
   test("is in no event, log or session of a successful evaluation", async () => {
-    await using at = await stage(client, [[addition], [message("Three.")]], guarded);
+    await using at = await createFaultSetup(client, [[addition], [message("Three.")]], guarded);
     const response = await at.evaluate();
     const traces =
       collectTraces(null, at) + inspect(response, { depth: 20, maxStringLength: null });

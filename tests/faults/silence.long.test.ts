@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
 import { Deadline, Session } from "weakincentives";
 import { fakeClock } from "weakincentives/testing";
-import { conversationOf, ourClients, stage } from "../support/faults/stage.ts";
+import { getConversationItems, ourClients, createFaultSetup } from "../support/faults/stage.ts";
 import { clients } from "../support/openai-clients.ts";
 import { functionCall, message, type RouteAnswer } from "../support/wire-server.ts";
 
@@ -34,8 +34,8 @@ describe.each(ourClients)("on %s, a server that stops sending data", (_name, cli
       "req_3",
     ],
   ])("%s causes a timeout after two attempts", async (_when, quiet, words, requestId) => {
-    await using at = await stage(client, [first, quiet, quiet], { clientConfig, adapter });
-    expect(await at.failure()).toMatchObject({
+    await using at = await createFaultSetup(client, [first, quiet, quiet], { clientConfig, adapter });
+    expect(await at.getFailure()).toMatchObject({
       name: "ThrottleError",
       kind: "timeout",
       phase: "request",
@@ -52,15 +52,15 @@ describe.each(ourClients)("on %s, a server that stops sending data", (_name, cli
     ["before it answers", silent],
     ["within its answer", createHaltingResponse()],
   ])("%s and then responds is retried successfully", async (_when, quiet) => {
-    await using at = await stage(client, [first, quiet, [message("Three.")]], { clientConfig });
+    await using at = await createFaultSetup(client, [first, quiet, [message("Three.")]], { clientConfig });
     expect(await at.evaluate()).toMatchObject({ text: "Three." });
     expect(at.additions).toHaveLength(1);
   });
 
   test("during an error response still reports its status", async () => {
-    await using at = await stage(client, [createHaltingResponse(403)], { clientConfig });
+    await using at = await createFaultSetup(client, [createHaltingResponse(403)], { clientConfig });
     const words = expect.stringContaining("status 403");
-    expect(await at.failure()).toMatchObject({ phase: "request", message: words });
+    expect(await at.getFailure()).toMatchObject({ phase: "request", message: words });
   });
 
   test("for less than the timeout does not cause a timeout", async () => {
@@ -79,7 +79,7 @@ describe.each(ourClients)("on %s, a server that stops sending data", (_name, cli
         }, 40);
       },
     };
-    await using at = await stage(client, [slow], { clientConfig: { timeoutMs: 250 } });
+    await using at = await createFaultSetup(client, [slow], { clientConfig: { timeoutMs: 250 } });
     expect(await at.evaluate()).toMatchObject({ text: "Hi." });
     expect(at.turns).toHaveLength(1);
   });
@@ -88,7 +88,7 @@ describe.each(ourClients)("on %s, a server that stops sending data", (_name, cli
 test("the official client gets the same timeout and no retries", async () => {
   const [, official] = clients.find(([name]) => name === "the official client") ?? [];
   if (!official) throw new Error("The official client is missing");
-  await using at = await stage(official, [[message("Hi.")]]);
+  await using at = await createFaultSetup(official, [[message("Hi.")]]);
   await at.evaluate();
   expect(at.turns[0]?.headers).toMatchObject({
     "x-stainless-timeout": "600",
@@ -118,10 +118,10 @@ const moments: readonly [string, (response: ServerResponse) => void][] = [
 describe.each(clients)("on %s, while the server stalls", (_name, client) => {
   test.each(moments)("%s, an abort rejects with its own reason", async (_when, start) => {
     const { answer, asked, closed } = createStallingResponse(start);
-    await using at = await stage(client, [first, answer, [message("Three.")]]);
+    await using at = await createFaultSetup(client, [first, answer, [message("Three.")]]);
     const controller = new AbortController();
     const reason = new Error("enough");
-    const failure = at.failure({ signal: controller.signal });
+    const failure = at.getFailure({ signal: controller.signal });
     await asked;
     controller.abort(reason);
     expect(await failure).toBe(reason);
@@ -132,8 +132,8 @@ describe.each(clients)("on %s, while the server stalls", (_name, client) => {
   test.each(moments)("%s, a deadline rejects with the partial result", async (_when, start) => {
     const clock = fakeClock();
     const { answer, asked, closed } = createStallingResponse(start);
-    await using at = await stage(client, [first, answer, [message("Three.")]], { clock });
-    const failure = at.failure({ deadline: Deadline.after(60_000, clock) });
+    await using at = await createFaultSetup(client, [first, answer, [message("Three.")]], { clock });
+    const failure = at.getFailure({ deadline: Deadline.after(60_000, clock) });
     await asked;
     await clock.advance(60_000);
     expect(await failure).toMatchObject({
@@ -148,9 +148,9 @@ describe.each(clients)("on %s, while the server stalls", (_name, client) => {
 
   test("other evaluations on the same adapter continue", async () => {
     const { answer, asked, closed } = createStallingResponse(() => {});
-    await using at = await stage(client, [answer, [message("Hi.")]]);
+    await using at = await createFaultSetup(client, [answer, [message("Hi.")]]);
     const controller = new AbortController();
-    const failure = at.failure({ signal: controller.signal });
+    const failure = at.getFailure({ signal: controller.signal });
     await asked;
     const other = at.evaluate({ session: new Session() });
     expect(await other).toMatchObject({ text: "Hi." });
@@ -164,8 +164,8 @@ describe.each(clients)("on %s, an abort", (_name, client) => {
   const stop = new Error("stop");
 
   test("before the start prevents any request", async () => {
-    await using at = await stage(client, []);
-    expect(await at.failure({ signal: AbortSignal.abort(stop) })).toBe(stop);
+    await using at = await createFaultSetup(client, []);
+    expect(await at.getFailure({ signal: AbortSignal.abort(stop) })).toBe(stop);
     expect(at.turns).toHaveLength(0);
   });
 
@@ -173,19 +173,19 @@ describe.each(clients)("on %s, an abort", (_name, client) => {
     const controller = new AbortController();
     const onAdd = () => controller.abort(stop);
     const script = [first, [message("Anew.")]];
-    await using at = await stage(client, script, { onAdd });
-    expect(await at.failure({ signal: controller.signal })).toBe(stop);
+    await using at = await createFaultSetup(client, script, { onAdd });
+    expect(await at.getFailure({ signal: controller.signal })).toBe(stop);
     expect(at.turns).toHaveLength(1);
     expect(await at.evaluate({ continue: true })).toMatchObject({ text: "Anew." });
-    expect(conversationOf(at.turns[1])).toMatchObject([{ role: "assistant" }, { role: "system" }]);
+    expect(getConversationItems(at.turns[1])).toMatchObject([{ role: "assistant" }, { role: "system" }]);
     expect(at.bus.of("HistoryRepaired")).toMatchObject([{ dropped: [{ type: "function_call" }] }]);
   });
 
   test("between a response and its calls prevents the calls", async () => {
     const controller = new AbortController();
-    await using at = await stage(client, [first]);
+    await using at = await createFaultSetup(client, [first]);
     at.bus.subscribe("TurnCompleted", () => controller.abort(stop));
-    expect(await at.failure({ signal: controller.signal })).toBe(stop);
+    expect(await at.getFailure({ signal: controller.signal })).toBe(stop);
     expect(at.additions).toHaveLength(0);
   });
 
@@ -193,8 +193,8 @@ describe.each(clients)("on %s, an abort", (_name, client) => {
     const clock = fakeClock();
     const controller = new AbortController();
     const busy = { status: 429, error: {}, headers: { "retry-after": "60" } };
-    await using at = await stage(client, [busy], { clock });
-    const failure = at.failure({ signal: controller.signal });
+    await using at = await createFaultSetup(client, [busy], { clock });
+    const failure = at.getFailure({ signal: controller.signal });
     await expect.poll(() => clock.sleeping).toBe(1);
     controller.abort(stop);
     expect(await failure).toBe(stop);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Deadline } from "weakincentives";
 import { fakeClock } from "weakincentives/testing";
-import { stage } from "../support/faults/stage.ts";
+import { createFaultSetup } from "../support/faults/stage.ts";
 import { clients } from "../support/openai-clients.ts";
 import { functionCall, message, type RouteAnswer } from "../support/wire-server.ts";
 
@@ -36,8 +36,8 @@ describe.each(clients)("on %s, the status", (_name, client) => {
       [message("Let me see."), addition],
       createRejection(status, { "retry-after": "1" }),
     ];
-    await using at = await stage(client, script);
-    const error = await at.failure();
+    await using at = await createFaultSetup(client, script);
+    const error = await at.getFailure();
     expect(error).toMatchObject({
       name: "PromptEvaluationError",
       phase: "request",
@@ -53,9 +53,9 @@ describe.each(clients)("on %s, the status", (_name, client) => {
 
   test("404 without an API error suggests checking baseURL", async () => {
     const nowhere: RouteAnswer = { raw: (_, response) => void response.writeHead(404).end("nope") };
-    await using at = await stage(client, [nowhere]);
+    await using at = await createFaultSetup(client, [nowhere]);
     const message = expect.stringMatching(/status 404.*Check baseURL/);
-    expect(await at.failure()).toMatchObject({ phase: "request", message });
+    expect(await at.getFailure()).toMatchObject({ phase: "request", message });
   });
 
   test.each([
@@ -68,13 +68,13 @@ describe.each(clients)("on %s, the status", (_name, client) => {
     [529, "server"],
   ])("%i fails after three attempts with kind %s", async (status, kind) => {
     const createDated = createRejection(status);
-    await using at = await stage(client, [
+    await using at = await createFaultSetup(client, [
       [message("Let me see."), addition],
       createDated,
       createDated,
       createDated,
     ]);
-    expect(await at.failure()).toMatchObject({
+    expect(await at.getFailure()).toMatchObject({
       name: "ThrottleError",
       phase: "request",
       kind,
@@ -99,7 +99,7 @@ describe.each(clients)("on %s, the status", (_name, client) => {
         createRejection(status, { "retry-after-ms": "1500", "retry-after": "9" }),
         [message("Three.")],
       ];
-      await using at = await stage(client, script);
+      await using at = await createFaultSetup(client, script);
       expect(await at.evaluate()).toMatchObject({ text: "Three." });
       expect(at.clock.now()).toBe(3_500);
       const [, first, ...others] = at.turns.map(({ text }) => text);
@@ -110,8 +110,8 @@ describe.each(clients)("on %s, the status", (_name, client) => {
 
   test.each([429, 503])("%i can name a date to wait for", async (status) => {
     const no = () => createRejection(status, { "retry-after": toHttpDate(60_000) });
-    await using at = await stage(client, no);
-    const error = await at.failure();
+    await using at = await createFaultSetup(client, no);
+    const error = await at.getFailure();
     expect(error).toMatchObject({ name: "ThrottleError", attempts: 3 });
     const { retryAfterMs } = Object(error);
     expect(retryAfterMs).toBeGreaterThan(50_000);
@@ -129,48 +129,48 @@ describe.each(clients)("on %s, the status", (_name, client) => {
     ["an empty value", ""],
   ])("429 that asks to wait for %s is retried after the default delay", async (_what, asked) => {
     const headers = { "retry-after": asked, "retry-after-ms": asked };
-    await using at = await stage(client, [createRejection(429, headers), [message("Hi.")]]);
+    await using at = await createFaultSetup(client, [createRejection(429, headers), [message("Hi.")]]);
     expect(await at.evaluate()).toMatchObject({ text: "Hi." });
     expect(at.clock.now()).toBe(1);
   });
 
   test("429 can name the delay in its message", async () => {
     const error = { message: "Rate limit reached. Please try again in 2.512s.", type: "tokens" };
-    await using at = await stage(client, [{ status: 429, error }, [message("Hi.")]]);
+    await using at = await createFaultSetup(client, [{ status: 429, error }, [message("Hi.")]]);
     expect(await at.evaluate()).toMatchObject({ text: "Hi." });
     expect(at.clock.now()).toBe(2_512);
   });
 
   test("429 with an exhausted quota is not retried", async () => {
-    await using at = await stage(client, [createRejection(429, { "retry-after": "1" }, quota)]);
+    await using at = await createFaultSetup(client, [createRejection(429, { "retry-after": "1" }, quota)]);
     const facts = { name: "ThrottleError", kind: "quota_exhausted", attempts: 1 };
-    expect(await at.failure()).toMatchObject({ ...facts, requestId: "req_1" });
+    expect(await at.getFailure()).toMatchObject({ ...facts, requestId: "req_1" });
     expect([at.turns.length, at.clock.now()]).toEqual([1, 0]);
   });
 
   test.each([409, 429, 500, 503])(
     "%i with x-should-retry: false is not retried",
     async (status) => {
-      await using at = await stage(client, [
+      await using at = await createFaultSetup(client, [
         createRejection(status, { "x-should-retry": "false" }),
       ]);
       const facts = { name: "PromptEvaluationError", phase: "request", requestId: "req_1" };
-      expect(await at.failure()).toMatchObject(facts);
+      expect(await at.getFailure()).toMatchObject(facts);
       expect(at.turns).toHaveLength(1);
     },
   );
 
   test("400 with x-should-retry: true is retried", async () => {
     const again = createRejection(400, { "x-should-retry": "true" });
-    await using at = await stage(client, [again, [message("Hi.")]]);
+    await using at = await createFaultSetup(client, [again, [message("Hi.")]]);
     expect(await at.evaluate()).toMatchObject({ text: "Hi." });
   });
 
   test("503 with a delay beyond the deadline fails immediately", async () => {
     const clock = fakeClock({ skipsSleep: true });
     const script = [[addition], createRejection(503, { "retry-after": "60" })];
-    await using at = await stage(client, script, { clock });
-    expect(await at.failure({ deadline: Deadline.after(30_000, clock) })).toMatchObject({
+    await using at = await createFaultSetup(client, script, { clock });
+    expect(await at.getFailure({ deadline: Deadline.after(30_000, clock) })).toMatchObject({
       name: "ThrottleError",
       kind: "server",
       attempts: 1,
@@ -182,15 +182,15 @@ describe.each(clients)("on %s, the status", (_name, client) => {
 
   test("500 without a body is reported", async () => {
     const bare: RouteAnswer = { raw: (_, response) => void response.writeHead(500).end() };
-    await using at = await stage(client, [bare, bare, bare]);
+    await using at = await createFaultSetup(client, [bare, bare, bare]);
     const message = expect.stringContaining("status 500 and no message");
-    expect(await at.failure()).toMatchObject({ kind: "server", message, providerPayload: null });
+    expect(await at.getFailure()).toMatchObject({ kind: "server", message, providerPayload: null });
   });
 
   test("of one turn does not count for the next turn's attempts", async () => {
     const no = createRejection(500);
     const again = functionCall("add", { a: 3, b: 4 }, "call_2");
-    await using at = await stage(client, [no, no, [addition], no, no, [again], [message("Ten.")]]);
+    await using at = await createFaultSetup(client, [no, no, [addition], no, no, [again], [message("Ten.")]]);
     expect(await at.evaluate()).toMatchObject({ text: "Ten." });
     expect(at.additions).toEqual([
       { a: 1, b: 2 },

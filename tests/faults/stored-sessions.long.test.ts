@@ -6,13 +6,13 @@ import { historySlice } from "weakincentives/openai";
 import { JsonlSessionStore } from "weakincentives/stores";
 import { recordingBus } from "weakincentives/testing";
 import {
-  conversationOf,
+  getConversationItems,
   createResponseText,
   createTextResponse,
-  type MakeClient,
-  type Stage,
-  type StageSetting,
-  stage,
+  type CreateClientOptions,
+  type FaultSetup,
+  type FaultSetupOptions,
+  createFaultSetup,
 } from "../support/faults/stage.ts";
 import { clients, testKey } from "../support/openai-clients.ts";
 import { temporaryTree } from "../support/temporary-tree.ts";
@@ -36,14 +36,14 @@ const slices = [historySlice, toolLog];
 
 /** Runs `work` on a stored session, flushes it, and returns its folder. */
 async function runInStore(
-  client: MakeClient,
+  client: CreateClientOptions,
   script: WireScript,
-  work: (at: Stage) => Promise<void>,
-  setting: StageSetting = {},
+  work: (at: FaultSetup) => Promise<void>,
+  setting: FaultSetupOptions = {},
 ): Promise<string> {
   const folder = temporaryTree();
   await using store = new JsonlSessionStore(folder);
-  await using at = await stage(client, script, { ...setting, store });
+  await using at = await createFaultSetup(client, script, { ...setting, store });
   at.session.register(toolLog);
   await work(at);
   await at.session.flush();
@@ -52,9 +52,9 @@ async function runInStore(
 
 /** Opens a stored session as another process would, and continues it. */
 async function continueSession(
-  client: MakeClient,
+  client: CreateClientOptions,
   folder: string,
-  { script = [[message("Gone on.")]], ...setting }: StageSetting & { script?: WireScript } = {},
+  { script = [[message("Gone on.")]], ...setting }: FaultSetupOptions & { script?: WireScript } = {},
 ) {
   const cuts: object[] = [];
   await using store = new JsonlSessionStore(folder, { onRepair: (one) => void cuts.push(one) });
@@ -62,11 +62,11 @@ async function continueSession(
   const bus = recordingBus();
   const session = await Session.open(store, id, slices, { bus });
   const found = session.get(historySlice);
-  await using at = await stage(client, script, { ...setting, session });
+  await using at = await createFaultSetup(client, script, { ...setting, session });
   const response = await at.evaluate({ continue: true });
   await session.flush();
   const repairs = bus.of("HistoryRepaired");
-  return { found, response, repairs, cuts, sent: conversationOf(at.turns[0]), session };
+  return { found, response, repairs, cuts, sent: getConversationItems(at.turns[0]), session };
 }
 
 const findFile = (folder: string) =>
@@ -81,7 +81,7 @@ describe.each(clients)("on %s, a stored session", (_name, client) => {
   ])("whose evaluation failed with %s can be opened and continued", async (_how, faults) => {
     const turn = [reasoning("rs_1"), message("Let me see."), addition];
     const folder = await runInStore(client, [turn, ...faults], async (at) => {
-      await at.failure();
+      await at.getFailure();
     });
     const { found, response, repairs, sent } = await continueSession(client, folder);
     expect(response).toMatchObject({ text: "Gone on." });
@@ -94,7 +94,7 @@ describe.each(clients)("on %s, a stored session", (_name, client) => {
   test("whose last evaluation had no response continues from the previous one", async () => {
     const folder = await runInStore(client, [[message("Hi.")], bad], async (at) => {
       await at.evaluate();
-      await at.failure();
+      await at.getFailure();
     });
     const { found, sent, repairs } = await continueSession(client, folder);
     expect(found).toHaveLength(2);
@@ -143,8 +143,8 @@ describe.each(clients)("on %s, a stored session", (_name, client) => {
     const echo = { status: 401, error: { message: `Bad key: Bearer ${testKey}` } };
     const odd = { json: { error: { code: "x", message: `Bad key: Bearer ${testKey}` } } };
     const folder = await runInStore(client, [[addition], echo, [addition], odd], async (at) => {
-      await at.failure();
-      await at.failure();
+      await at.getFailure();
+      await at.getFailure();
     });
     expect(readFileSync(findFile(folder), "utf8")).not.toContain(testKey);
   });
@@ -181,7 +181,7 @@ describe.each(clients)("on %s, a stored session with an item", (_name, client) =
       [message("Hm.")],
     ];
     const server = { ...nonsense, leftOver: "allowed" } as const;
-    const work = async (at: Stage) => {
+    const work = async (at: FaultSetup) => {
       await at.evaluate();
       await at.evaluate({ continue: true }).catch((error: unknown) => {
         const said = expect.stringMatching(words);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { conversationOf, stage } from "../support/faults/stage.ts";
+import { getConversationItems, createFaultSetup } from "../support/faults/stage.ts";
 import { clients } from "../support/openai-clients.ts";
 import {
   functionCall,
@@ -27,8 +27,8 @@ describe.each(clients)("on %s, a response with status 200 and an error", (_name,
     ["vector_store_timeout", { code: "vector_store_timeout" }, "server"],
   ])("of %s is retried, then thrown as a ThrottleError", async (_what, words, kind) => {
     const no = createErrorBody({ message: "No room. Try again in 2s.", ...words });
-    await using at = await stage(client, [first, no, no, no]);
-    expect(await at.failure()).toMatchObject({
+    await using at = await createFaultSetup(client, [first, no, no, no]);
+    expect(await at.getFailure()).toMatchObject({
       name: "ThrottleError",
       phase: "request",
       kind,
@@ -46,7 +46,7 @@ describe.each(clients)("on %s, a response with status 200 and an error", (_name,
 
   test("is retried and the evaluation continues", async () => {
     const no = createErrorBody({ code: "rate_limit_exceeded", message: "No room." });
-    await using at = await stage(client, [first, no, [message("Three.")]]);
+    await using at = await createFaultSetup(client, [first, no, [message("Three.")]]);
     expect(await at.evaluate()).toMatchObject({ text: "Three." });
   });
 
@@ -54,9 +54,9 @@ describe.each(clients)("on %s, a response with status 200 and an error", (_name,
     ["code", { code: "insufficient_quota", message: "You exceeded your current quota." }],
     ["type", { type: "insufficient_quota", message: "You exceeded your current quota." }],
   ])("of an exhausted quota, by its %s, is not retried", async (_where, words) => {
-    await using at = await stage(client, [first, createErrorBody(words)]);
+    await using at = await createFaultSetup(client, [first, createErrorBody(words)]);
     const facts = { name: "ThrottleError", kind: "quota_exhausted", attempts: 1 };
-    expect(await at.failure()).toMatchObject({ ...facts, requestId: "req_2", ...begun });
+    expect(await at.getFailure()).toMatchObject({ ...facts, requestId: "req_2", ...begun });
     expect([at.turns.length, at.clock.now()]).toEqual([2, 0]);
   });
 
@@ -67,8 +67,8 @@ describe.each(clients)("on %s, a response with status 200 and an error", (_name,
     ["no message", { code: "bio_policy" }, /returned an error \(bio_policy\)/],
     ["fields of other types", { code: 7, message: ["no"] }, /returned an error/],
   ])("of %s fails immediately", async (_what, error, words) => {
-    await using at = await stage(client, [first, createErrorBody(error)]);
-    expect(await at.failure()).toMatchObject({
+    await using at = await createFaultSetup(client, [first, createErrorBody(error)]);
+    expect(await at.getFailure()).toMatchObject({
       name: "PromptEvaluationError",
       phase: "response",
       requestId: "req_2",
@@ -81,7 +81,7 @@ describe.each(clients)("on %s, a response with status 200 and an error", (_name,
 
   test("is accepted if the response is complete", async () => {
     const error = { code: "server_error", message: "It went well in the end." };
-    await using at = await stage(client, [
+    await using at = await createFaultSetup(client, [
       { status: "completed", error, output: [message("Hi.")] },
     ]);
     expect(await at.evaluate()).toMatchObject({ text: "Hi." });
@@ -91,7 +91,7 @@ describe.each(clients)("on %s, a response with status 200 and an error", (_name,
 describe.each(clients)("on %s, a response whose status is", (_name, client) => {
   test("failed is retried if the error allows it", async () => {
     const no = { error: { code: "server_error", message: "The model broke down." }, output: [] };
-    await using at = await stage(client, [first, no, no, [message("Three.")]]);
+    await using at = await createFaultSetup(client, [first, no, no, [message("Three.")]]);
     expect(await at.evaluate()).toMatchObject({ text: "Three." });
     const [, once, ...others] = at.turns.map(({ text }) => text);
     expect(others).toEqual([once, once]);
@@ -102,8 +102,8 @@ describe.each(clients)("on %s, a response whose status is", (_name, client) => {
       error: { code: "invalid_prompt", message: "Unsafe." },
       output: [reasoning("rs_9"), message("Half a")],
     };
-    await using at = await stage(client, [first, no, [message("Fresh.")]]);
-    expect(await at.failure()).toMatchObject({
+    await using at = await createFaultSetup(client, [first, no, [message("Fresh.")]]);
+    expect(await at.getFailure()).toMatchObject({
       name: "PromptEvaluationError",
       phase: "response",
       providerPayload: { status: "failed" },
@@ -116,8 +116,8 @@ describe.each(clients)("on %s, a response whose status is", (_name, client) => {
   test.each(["failed", "cancelled", "in_progress", "queued", "thinking"])(
     "%s without a reason fails immediately and names the status",
     async (status) => {
-      await using at = await stage(client, [first, { status, output: [message("Half a")] }]);
-      expect(await at.failure()).toMatchObject({
+      await using at = await createFaultSetup(client, [first, { status, output: [message("Half a")] }]);
+      expect(await at.getFailure()).toMatchObject({
         name: "PromptEvaluationError",
         phase: "response",
         message: expect.stringContaining(JSON.stringify(status)),
@@ -133,7 +133,7 @@ describe.each(clients)("on %s, a response whose status is", (_name, client) => {
     ["null", null],
   ])("%s counts as completed, as compatible servers send it", async (_what, status) => {
     const json = { id: "resp_1", ...(status === null && { status }), output: [message("Hi.")] };
-    await using at = await stage(client, [{ json }]);
+    await using at = await createFaultSetup(client, [{ json }]);
     expect(await at.evaluate()).toMatchObject({ text: "Hi.", finishReason: "stop" });
   });
 });
@@ -147,7 +147,7 @@ const createIncomplete = (reason: string, output: ResponseAnswer["output"]): Res
 
 describe.each(clients)("on %s, a response that was stopped by", (_name, client) => {
   test.each(reasons)("%s is returned as a partial answer", async (reason) => {
-    await using at = await stage(client, [createIncomplete(reason, [message("Once upon a")])]);
+    await using at = await createFaultSetup(client, [createIncomplete(reason, [message("Once upon a")])]);
     expect(await at.evaluate()).toMatchObject({
       text: "Once upon a",
       finishReason: toFinishReason(reason),
@@ -156,8 +156,8 @@ describe.each(clients)("on %s, a response that was stopped by", (_name, client) 
 
   test.each(reasons)("%s before any text is an error", async (reason) => {
     const thought = createIncomplete(reason, [reasoning("rs_1")]);
-    await using at = await stage(client, [first, thought]);
-    expect(await at.failure()).toMatchObject({
+    await using at = await createFaultSetup(client, [first, thought]);
+    expect(await at.getFailure()).toMatchObject({
       name: "PromptEvaluationError",
       phase: "response",
       message: expect.stringContaining("The answer is incomplete"),
@@ -169,11 +169,11 @@ describe.each(clients)("on %s, a response that was stopped by", (_name, client) 
   test.each(reasons)("%s is an error if the prompt has an output schema", async (reason) => {
     const output = z.object({ total: z.number() });
     const cut = createIncomplete(reason, [message('{"total":3')]);
-    await using at = await stage(client, [cut], { output });
-    expect(await at.failure()).toMatchObject({
+    await using at = await createFaultSetup(client, [cut], { output });
+    expect(await at.getFailure()).toMatchObject({
       name: "PromptEvaluationError",
       phase: "response",
-      message: expect.stringContaining("The answer is not whole"),
+      message: expect.stringContaining("The answer is incomplete"),
       providerPayload: { finishReason: toFinishReason(reason), text: '{"total":3' },
     });
   });
@@ -182,45 +182,45 @@ describe.each(clients)("on %s, a response that was stopped by", (_name, client) 
     ["max_output_tokens", /Raise maxOutputTokens/],
     ["content_filter", /Rephrase the task/],
   ])("%s is reported with a remedy", async (reason, words) => {
-    await using at = await stage(client, [createIncomplete(reason, [])]);
-    expect(await at.failure()).toMatchObject({ message: expect.stringMatching(words) });
+    await using at = await createFaultSetup(client, [createIncomplete(reason, [])]);
+    expect(await at.getFailure()).toMatchObject({ message: expect.stringMatching(words) });
   });
 
   test("another reason does not suggest raising maxOutputTokens", async () => {
-    await using at = await stage(client, [createIncomplete("steered", [])]);
-    const { message: said } = Object(await at.failure());
+    await using at = await createFaultSetup(client, [createIncomplete("steered", [])]);
+    const { message: said } = Object(await at.getFailure());
     expect(said).not.toContain("maxOutputTokens");
   });
 
   test("no reason is returned as a partial answer", async () => {
     const cut = { status: "incomplete", output: [message("Once upon a")] };
-    await using at = await stage(client, [cut]);
+    await using at = await createFaultSetup(client, [cut]);
     expect(await at.evaluate()).toMatchObject({ text: "Once upon a", finishReason: "length" });
   });
 
   test("its length runs its complete calls and continues", async () => {
     const half = { ...functionCall("add", '{"a":3,', "call_2"), status: "incomplete" };
     const script = [createIncomplete("max_output_tokens", [addition, half]), [message("Three.")]];
-    await using at = await stage(client, script);
+    await using at = await createFaultSetup(client, script);
     expect(await at.evaluate()).toMatchObject({ text: "Three.", finishReason: "stop" });
     expect(at.additions).toEqual([{ a: 1, b: 2 }]);
-    expect(conversationOf(at.turns[1])).toMatchObject([{ call_id: "call_1" }, { output: "3" }]);
+    expect(getConversationItems(at.turns[1])).toMatchObject([{ call_id: "call_1" }, { output: "3" }]);
     expect(at.bus.of("HistoryRepaired")).toHaveLength(1);
   });
 
   test("its length within its only call is an error, not an empty answer", async () => {
     const half = { ...functionCall("add", '{"a":3,', "call_2"), status: "incomplete" };
-    await using at = await stage(client, [createIncomplete("max_output_tokens", [half])]);
-    expect(await at.failure()).toMatchObject({ phase: "response" });
+    await using at = await createFaultSetup(client, [createIncomplete("max_output_tokens", [half])]);
+    expect(await at.getFailure()).toMatchObject({ phase: "response" });
     expect(at.additions).toEqual([]);
   });
 
   test("its length after a search can be continued", async () => {
     const cut = createIncomplete("max_output_tokens", [reasoning("rs_1"), webSearchCall("owls")]);
-    await using at = await stage(client, [cut, [message("Owls.")]]);
-    expect(await at.failure()).toMatchObject({ phase: "response" });
+    await using at = await createFaultSetup(client, [cut, [message("Owls.")]]);
+    expect(await at.getFailure()).toMatchObject({ phase: "response" });
     expect(await at.evaluate({ continue: true })).toMatchObject({ text: "Owls." });
-    const types = conversationOf(at.turns[1]).map((item) => Object(item).type);
+    const types = getConversationItems(at.turns[1]).map((item) => Object(item).type);
     expect(types).toEqual(["reasoning", "web_search_call", "message"]);
   });
 });
@@ -234,8 +234,8 @@ describe.each(clients)(
       ["empty", []],
       ["stopped", createIncomplete("max_output_tokens", [])],
     ])("%s", async (_how, answer) => {
-      await using at = await stage(client, [answer]);
-      expect(await at.failure()).toMatchObject({ phase: "response", requestId: "req_1" });
+      await using at = await createFaultSetup(client, [answer]);
+      expect(await at.getFailure()).toMatchObject({ phase: "response", requestId: "req_1" });
     });
   },
 );

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { WireItem } from "../../src/openai/wire.ts";
-import { findItem, output, readAnswer, stage } from "../support/local/stage.ts";
+import { findItem, readOutput, readAnswer, startProviderFixture } from "../support/local/stage.ts";
 
 const user = (content: string) => ({ type: "message", role: "user", content });
 const assistant = (text: string) => ({ type: "message", role: "assistant", content: text });
@@ -15,7 +15,7 @@ function describeMessages(items: readonly object[]): readonly string[] {
 }
 
 function startReadingStage() {
-  return stage(({ items, text }) => [
+  return startProviderFixture(({ items, text }) => [
     { say: text.startsWith("What") ? describeMessages(items).join(" | ") : "Noted." },
   ]);
 }
@@ -29,13 +29,13 @@ describe("POST /v1/responses/compact", () => {
     expect(headers.get("x-ratelimit-limit-tokens")).not.toBeNull();
     expect(body["object"]).toBe("response.compaction");
     const text = (said: string) => [{ type: "input_text", text: said }];
-    expect(output(body)).toMatchObject([
+    expect(readOutput(body)).toMatchObject([
       { type: "message", role: "user", content: text("One.") },
       { type: "message", role: "user", content: text("Two.") },
       { type: "compaction" },
     ]);
     expect(JSON.stringify(body)).not.toContain("Eins.");
-    const next = await respond({ input: [...output(body), user("What was said?")] });
+    const next = await respond({ input: [...readOutput(body), user("What was said?")] });
     expect(readAnswer(next)).toBe(
       "user: One. | user: Two. | assistant: Eins. | assistant: Zwei. | user: What was said?",
     );
@@ -43,12 +43,12 @@ describe("POST /v1/responses/compact", () => {
       model: "any",
       previous_response_id: next["id"],
     });
-    const again = await respond({ input: [...output(chained.body), user("What now?")] });
+    const again = await respond({ input: [...readOutput(chained.body), user("What now?")] });
     expect(readAnswer(again)).toContain("assistant: Eins.");
   });
 
   test("rejects a missing model, unknown keys and changed content", async () => {
-    const { ask } = await stage([]);
+    const { ask } = await startProviderFixture([]);
     const at = "POST /responses/compact";
     expect(await ask(at, { input: "Hi." })).toMatchObject({
       status: 400,
@@ -75,9 +75,9 @@ describe("an automatic compaction", () => {
   test("follows the answer if the conversation exceeds the threshold", async () => {
     const { respond, ask } = await startReadingStage();
     const short = await respond({ input: "Hi.", context_management });
-    expect(output(short)).toHaveLength(1);
+    expect(readOutput(short)).toHaveLength(1);
     const first = await respond({ input: long, context_management });
-    expect(output(first).map(({ type }) => type)).toEqual(["message", "compaction"]);
+    expect(readOutput(first).map(({ type }) => type)).toEqual(["message", "compaction"]);
     const items = await ask(`GET /responses/${first["id"]}/input_items`);
     expect(items.body["data"]).toMatchObject([{ role: "user", content: [{ text: long }] }]);
     const next = await respond({ input: "What?", previous_response_id: first["id"] });
@@ -91,7 +91,7 @@ describe("an automatic compaction", () => {
     const input = [{ role: "developer", content: "Be kind." }, user(long)];
     const first = await respond({ input, context_management, store: false });
     const what = `developer: Be kind. | user: ${long} | assistant: Noted. | user: What?`;
-    const all = [...input, ...output(first), user("What?")];
+    const all = [...input, ...readOutput(first), user("What?")];
     expect(readAnswer(await respond({ input: all, store: false }))).toBe(what);
     const last = [findItem(first, "compaction"), user("What?")];
     expect(readAnswer(await respond({ input: last, store: false }))).toBe(what);
@@ -101,7 +101,7 @@ describe("an automatic compaction", () => {
     const { respond, stream } = await startReadingStage();
     const input = [user("One."), assistant("Eins."), { type: "compaction_trigger" }];
     const response = await respond({ input });
-    expect(output(response).map(({ type }) => type)).toEqual(["compaction"]);
+    expect(readOutput(response).map(({ type }) => type)).toEqual(["compaction"]);
     const next = await respond({ input: "What?", previous_response_id: response["id"] });
     expect(readAnswer(next)).toBe("user: One. | assistant: Eins. | user: What?");
     const types = (await stream({ input })).map(({ type }) => type);
@@ -110,14 +110,14 @@ describe("an automatic compaction", () => {
   });
 
   test("can be an action of the model", async () => {
-    const { respond } = await stage([[{ compact: true }]]);
-    expect(output(await respond({ input: "Hi." }))).toMatchObject([{ type: "compaction" }]);
+    const { respond } = await startProviderFixture([[{ compact: true }]]);
+    expect(readOutput(await respond({ input: "Hi." }))).toMatchObject([{ type: "compaction" }]);
   });
 });
 
 describe("POST /v1/responses/input_tokens", () => {
   test("counts the same tokens as the usage", async () => {
-    const { respond, ask } = await stage([[{ think: "Hm." }, { say: "Hello." }]]);
+    const { respond, ask } = await startProviderFixture([[{ think: "Hm." }, { say: "Hello." }]]);
     const body = {
       input: "How many owls?",
       instructions: "Count.",

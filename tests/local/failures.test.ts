@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readAnswer, stage } from "../support/local/stage.ts";
+import { readAnswer, startProviderFixture } from "../support/local/stage.ts";
 
 const asked = { model: "any", input: "Hi." };
 
@@ -10,12 +10,12 @@ describe("a failing model", () => {
     [{ status: 500, message: "Oh." }, 500, { type: "server_error", message: "Oh.", code: null }],
     [{ status: 400 }, 400, { type: "invalid_request_error", message: "The model failed." }],
   ])("fails the request with %j", async (fail, status, error) => {
-    const { ask } = await stage([[{ fail }]]);
+    const { ask } = await startProviderFixture([[{ fail }]]);
     expect(await ask("POST /responses", asked)).toMatchObject({ status, body: { error } });
   });
 
   test("fails the response without a status, or after output", async () => {
-    const { respond, stream } = await stage([
+    const { respond, stream } = await startProviderFixture([
       [{ fail: { code: "server_error", message: "Oh." } }],
       [{ think: "Hm." }, { fail: { status: 500 } }],
       [{ fail: {} }],
@@ -34,7 +34,7 @@ describe("a failing model", () => {
   });
 
   test("sends an error event and a failed response in a stream", async () => {
-    const { stream } = await stage([[{ fail: { status: 429, code: "rate_limit_exceeded" } }]]);
+    const { stream } = await startProviderFixture([[{ fail: { status: 429, code: "rate_limit_exceeded" } }]]);
     const events = await stream({ input: "Hi." });
     expect(events.map(({ type }) => type)).toEqual([
       "response.created",
@@ -48,7 +48,7 @@ describe("a failing model", () => {
   test("reports an exception to onFault and answers with 500", async () => {
     const faults: unknown[] = [];
     const onFault = (error: unknown) => void faults.push(error);
-    const { provider, ask, stream } = await stage(
+    const { provider, ask, stream } = await startProviderFixture(
       () => {
         throw new Error("a bug");
       },
@@ -67,7 +67,7 @@ describe("a failing model", () => {
   });
 
   test("is stopped after 100 calls without an answer", async () => {
-    const { ask } = await stage(() => [{ think: "Hm." }]);
+    const { ask } = await startProviderFixture(() => [{ think: "Hm." }]);
     const answer = await ask("POST /responses", asked);
     expect(answer).toMatchObject({ status: 500, body: { error: { code: "model_error" } } });
     expect(JSON.stringify(answer.body)).toContain("100 times");
@@ -76,14 +76,14 @@ describe("a failing model", () => {
 
 describe("a stalling model", () => {
   test("delays its answer", async () => {
-    const { respond } = await stage([[{ stall: 50 }, { say: "At last." }]]);
+    const { respond } = await startProviderFixture([[{ stall: 50 }, { say: "At last." }]]);
     const started = performance.now();
     expect(readAnswer(await respond({ input: "Hi." }))).toBe("At last.");
     expect(performance.now() - started).toBeGreaterThanOrEqual(49);
   });
 
   test("starts its stream before it stalls", async () => {
-    const { url } = await stage([[{ stall: 60_000 }]]);
+    const { url } = await startProviderFixture([[{ stall: 60_000 }]]);
     const body = JSON.stringify({ ...asked, stream: true });
     const response = await fetch(`${url}/responses`, { method: "POST", body });
     const reader = response.body?.getReader();
@@ -98,14 +98,14 @@ describe("a model that drops the connection", () => {
   const streamed = JSON.stringify({ ...asked, stream: true });
 
   test("sends no response, over a socket or in process", async () => {
-    const { url, provider } = await stage([[{ drop: true }], [{ drop: true }]]);
+    const { url, provider } = await startProviderFixture([[{ drop: true }], [{ drop: true }]]);
     const at = `${url}/responses`;
     await expect(fetch(at, { method: "POST", body })).rejects.toThrow("fetch failed");
     await expect(provider.fetch(at, { method: "POST", body })).rejects.toThrow("fetch failed");
   });
 
   test("sends a partial stream, over a socket or in process", async () => {
-    const { url, provider } = await stage(() => [{ think: "Hm." }, { drop: true }]);
+    const { url, provider } = await startProviderFixture(() => [{ think: "Hm." }, { drop: true }]);
     for (const way of [fetch, provider.fetch]) {
       const response = await way(`${url}/responses`, { method: "POST", body: streamed });
       let heard = "";
@@ -121,7 +121,7 @@ describe("a model that drops the connection", () => {
 
 describe("an in-process client that aborts", () => {
   test("gets its abort reason, before a response and within a stream", async () => {
-    const { provider } = await stage([[{ stall: 60_000 }], [{ stall: 60_000 }]]);
+    const { provider } = await startProviderFixture([[{ stall: 60_000 }], [{ stall: 60_000 }]]);
     const at = "http://local/v1/responses";
     for (const stream of [false, true]) {
       const controller = new AbortController();

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { fakeClock } from "weakincentives/testing";
-import { findItem, output, readAnnotations, readAnswer, stage } from "../support/local/stage.ts";
+import { findItem, readOutput, readAnnotations, readAnswer, startProviderFixture } from "../support/local/stage.ts";
 
 const python = { type: "code_interpreter", container: { type: "auto" } };
 const outputs = ["code_interpreter_call.outputs"];
 
 describe("the code interpreter", () => {
   test("runs code in isolation, and its files can be downloaded", async () => {
-    const { respond, ask, fetch, url } = await stage(
+    const { respond, ask, fetch, url } = await startProviderFixture(
       [
         [{ code: "open('owls.txt', 'w').write('Owls.')\nprint(6 * 7)" }],
         [{ say: "See [owls](sandbox:/mnt/data/owls.txt)." }],
@@ -35,13 +35,13 @@ describe("the code interpreter", () => {
   });
 
   test("shows its output only if included", async () => {
-    const { respond } = await stage([[{ code: "print(1)" }], [{ say: "1" }]]);
+    const { respond } = await startProviderFixture([[{ code: "print(1)" }], [{ say: "1" }]]);
     const response = await respond({ input: "Hi.", tools: [python] });
     expect(findItem(response, "code_interpreter_call")["outputs"]).toBeNull();
   });
 
   test("reports a failure in its logs", async () => {
-    const { respond } = await stage([[{ code: "1 / 0" }], [{ say: "Oh." }]]);
+    const { respond } = await startProviderFixture([[{ code: "1 / 0" }], [{ say: "Oh." }]]);
     const response = await respond({ input: "Hi.", tools: [python], include: outputs });
     const { outputs: logs, status } = findItem(response, "code_interpreter_call");
     expect(status).toBe("completed");
@@ -49,7 +49,7 @@ describe("the code interpreter", () => {
   });
 
   test("continues in the container of the conversation, chained or replayed", async () => {
-    const { respond } = await stage((request) =>
+    const { respond } = await startProviderFixture((request) =>
       request.items.some((item) => "code" in item && item.code === `${request.text}`)
         ? [{ say: "Done." }]
         : [{ code: request.text }],
@@ -61,7 +61,7 @@ describe("the code interpreter", () => {
       previous_response_id: first["id"],
     });
     const third = await respond({
-      input: [...output(first), { role: "user", content: "print(3)" }],
+      input: [...readOutput(first), { role: "user", content: "print(3)" }],
       tools: [python],
       store: false,
     });
@@ -74,7 +74,7 @@ describe("the code interpreter", () => {
   });
 
   test("runs in the named container", async () => {
-    const { respond, ask } = await stage([[{ code: "print(1)" }], [{ say: "1" }]]);
+    const { respond, ask } = await startProviderFixture([[{ code: "print(1)" }], [{ say: "1" }]]);
     const { body: made } = await ask("POST /containers", { name: "mine", memory_limit: "4g" });
     const tools = [{ type: "code_interpreter", container: made["id"] }];
     const response = await respond({ input: "Hi.", tools });
@@ -83,7 +83,7 @@ describe("the code interpreter", () => {
   });
 
   test.each([true, false])("rejects a missing container (streamed: %s)", async (stream) => {
-    const { ask } = await stage([]);
+    const { ask } = await startProviderFixture([]);
     const tools = [{ type: "code_interpreter", container: "cntr_1" }];
     expect(
       await ask("POST /responses", { model: "any", input: "Hi.", tools, stream }),
@@ -95,7 +95,7 @@ describe("the code interpreter", () => {
 
   test("rejects an expired container, and a conversation that used it", async () => {
     const clock = fakeClock({ now: Date.now() });
-    const { respond, ask } = await stage([[{ code: "print(1)" }], [{ say: "1" }]], { clock });
+    const { respond, ask } = await startProviderFixture([[{ code: "print(1)" }], [{ say: "1" }]], { clock });
     const first = await respond({ input: "Hi.", tools: [python] });
     const container = findItem(first, "code_interpreter_call")["container_id"];
     await clock.advance(21 * 60_000);
@@ -110,7 +110,7 @@ describe("the code interpreter", () => {
   });
 
   test("fails if its container expires during the turn", async () => {
-    const { ask } = await stage([[{ code: "print(1)" }, { expireContainer: true }, { code: "1" }]]);
+    const { ask } = await startProviderFixture([[{ code: "print(1)" }, { expireContainer: true }, { code: "1" }]]);
     const answer = await ask("POST /responses", { model: "any", input: "Hi.", tools: [python] });
     expect(answer).toMatchObject({
       status: 400,
@@ -119,18 +119,18 @@ describe("the code interpreter", () => {
   });
 
   test("is a model error if the request does not offer it", async () => {
-    const { ask } = await stage([[{ code: "print(1)" }]]);
+    const { ask } = await startProviderFixture([[{ code: "print(1)" }]]);
     const answer = await ask("POST /responses", { model: "any", input: "Hi." });
     expect(answer).toMatchObject({ status: 500, body: { error: { code: "model_error" } } });
   });
 
   test("runs at most max_tool_calls times", async () => {
-    const { respond } = await stage([
+    const { respond } = await startProviderFixture([
       [{ code: "print(1)" }, { code: "print(2)" }, { code: "print(3)" }],
       [{ say: "Enough." }],
     ]);
     const response = await respond({ input: "Hi.", tools: [python], max_tool_calls: 2 });
-    expect(output(response).map(({ type }) => type)).toEqual([
+    expect(readOutput(response).map(({ type }) => type)).toEqual([
       "code_interpreter_call",
       "code_interpreter_call",
       "message",
@@ -141,7 +141,7 @@ describe("the code interpreter", () => {
 
 describe("the shell", () => {
   test("runs commands in order in a container, and the response's tool names it", async () => {
-    const { respond } = await stage([
+    const { respond } = await startProviderFixture([
       [{ shell: ["echo hi > a; cat a", "echo no >&2; exit 3"] }],
       [{ say: "Done." }],
     ]);
@@ -160,7 +160,7 @@ describe("the shell", () => {
   });
 
   test("leaves commands of a local shell to the client", async () => {
-    const { respond, ask } = await stage([[{ shell: ["ls"] }], [{ say: "Done." }]]);
+    const { respond, ask } = await startProviderFixture([[{ shell: ["ls"] }], [{ say: "Done." }]]);
     const tools = [{ type: "shell", environment: { type: "local" } }];
     const first = await respond({ input: "Hi.", tools });
     const call = findItem(first, "shell_call");
@@ -183,11 +183,11 @@ describe("apply_patch", () => {
       { type: "create_file", path: "a.txt", diff: "+Hi.\n" },
       { type: "delete_file", path: "b.txt" },
     ];
-    const { respond } = await stage([[{ patch: operations }], [{ say: "Done." }]]);
+    const { respond } = await startProviderFixture([[{ patch: operations }], [{ say: "Done." }]]);
     const tools = [{ type: "apply_patch" }];
     const first = await respond({ input: "Hi.", tools });
-    expect(output(first).map(({ operation }) => operation)).toEqual(operations);
-    const answers = output(first).map(({ call_id }) => ({
+    expect(readOutput(first).map(({ operation }) => operation)).toEqual(operations);
+    const answers = readOutput(first).map(({ call_id }) => ({
       type: "apply_patch_call_output",
       call_id,
       status: "completed",

@@ -5,13 +5,13 @@ import { text } from "node:stream/consumers";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { LocalProvider, scriptedModel } from "weakincentives/local";
 import { hostSandbox } from "../support/host-sandbox.ts";
-import { readAnswer, stage } from "../support/local/stage.ts";
+import { readAnswer, startProviderFixture } from "../support/local/stage.ts";
 
 const asked = { model: "any", input: "Hi." };
 
 describe("every HTTP response", () => {
   test("has a request id, and rate limit headers only where OpenAI has them", async () => {
-    const { ask } = await stage([[{ say: "Hello." }]]);
+    const { ask } = await startProviderFixture([[{ say: "Hello." }]]);
     const routes = ["POST /responses", "GET /models", "GET /nowhere", "GET /containers/cntr_1"];
     const answers = [];
     for (const route of routes)
@@ -65,12 +65,12 @@ describe("every HTTP response", () => {
     ],
     ["GET /responses/resp_1/input_items", undefined, 404, {}],
   ])("to %s with %j has OpenAI's error", async (route, body, status, error) => {
-    const { ask } = await stage([]);
+    const { ask } = await startProviderFixture([]);
     expect(await ask(route, body)).toMatchObject({ status, body: { error } });
   });
 
   test("contains the requested model name", async () => {
-    const { ask } = await stage([]);
+    const { ask } = await startProviderFixture([]);
     expect((await ask("GET /models")).body).toMatchObject({ data: [{ id: "local" }] });
     expect((await ask("GET /models/gpt-5.2")).body).toMatchObject({ id: "gpt-5.2" });
   });
@@ -78,7 +78,7 @@ describe("every HTTP response", () => {
 
 describe("a request body that is too large", () => {
   test("is rejected, and the next one is served", async () => {
-    const { ask, respond } = await stage([[{ say: "Hello." }]], { limits: { maxBodyBytes: 1000 } });
+    const { ask, respond } = await startProviderFixture([[{ say: "Hello." }]], { limits: { maxBodyBytes: 1000 } });
     const large = { ...asked, input: "x".repeat(1_000_000) };
     for (const route of ["POST /responses", "POST /responses/compact"])
       expect(await ask(route, large)).toMatchObject({
@@ -91,7 +91,7 @@ describe("a request body that is too large", () => {
 
 describe("an API key", () => {
   test("is required on every route and never shown", async () => {
-    const { ask } = await stage([[{ say: "Hello." }]], { apiKey: "sk-right" });
+    const { ask } = await startProviderFixture([[{ say: "Hello." }]], { apiKey: "sk-right" });
     const wrong = { authorization: "Bearer sk-wrong" };
     for (const headers of [{}, wrong])
       for (const route of ["GET /models", "GET /nowhere", "GET /files", "GET /vector_stores"]) {
@@ -127,19 +127,19 @@ async function requestUpgrade(url: string, path: string, protocol: string) {
 
 describe("a socket", () => {
   test("rejects WebSocket upgrades", async () => {
-    const { url } = await stage([]);
+    const { url } = await startProviderFixture([]);
     const { status, body } = await requestUpgrade(url, "/responses", "websocket");
     expect(status).toBe(426);
     expect(body.error.message).toContain("Use POST");
   });
 
   test("answers a client that offers HTTP/2 with HTTP/1.1", async () => {
-    const { url } = await stage([]);
+    const { url } = await startProviderFixture([]);
     expect(await requestUpgrade(url, "/models", "h2c")).toMatchObject({ status: 200 });
   });
 
   test("is served while 200 others are open and idle", async () => {
-    const { url, respond } = await stage([[{ say: "Hello." }]]);
+    const { url, respond } = await startProviderFixture([[{ say: "Hello." }]]);
     const idle = await Promise.all(Array.from({ length: 200 }, () => openSocket(url)));
     idle.slice(0, 100).forEach((socket) => {
       socket.write("POST /v1/responses HTTP/1.1\r\ncontent-length: 100\r\n\r\n{");
@@ -150,7 +150,7 @@ describe("a socket", () => {
 
   test("does not replace the process's Request and Response", async () => {
     const before = [globalThis.Request, globalThis.Response];
-    await stage([]);
+    await startProviderFixture([]);
     expect([globalThis.Request, globalThis.Response]).toEqual(before);
     expect(Request.name).toBe("Request");
   });
@@ -203,7 +203,7 @@ describe("a client that disconnects", () => {
 
   test("stops its running code and frees its container", async () => {
     const sandbox = hostSandbox();
-    const on = await stage(
+    const on = await startProviderFixture(
       ({ text }) =>
         text === "Slow." ? [{ code: "import time\ntime.sleep(60)" }] : [{ say: "Yes." }],
       { sandbox },

@@ -13,7 +13,7 @@ import {
 import { OpenAIAdapter } from "weakincentives/openai";
 import { recordingBus } from "weakincentives/testing";
 import * as z from "zod";
-import { folderOf, stage, vectorStoreOf } from "../support/local/stage.ts";
+import { createFolder, startProviderFixture, createVectorStore } from "../support/local/stage.ts";
 import { testKey } from "../support/openai-clients.ts";
 
 const web = {
@@ -23,16 +23,16 @@ const web = {
 
 describe("OpenAIAdapter on the local provider", () => {
   test("handles a function, real code, two searches and a typed answer in one prompt", async () => {
-    const on = await stage(
+    const on = await startProviderFixture(
       [
         [{ call: { name: "read_sales", args: { month: "May" } } }],
         [{ search: { web: "sales press" } }, { search: { file: "sales plan" } }],
         [{ code: "print(12 * 12)" }],
         [{ say: { yearlyRate: 144, verdict: "above what the press expects" } }],
       ],
-      { sandbox: "auto", web: folderOf(web) },
+      { sandbox: "auto", web: createFolder(web) },
     );
-    const { id } = await vectorStoreOf(on, { "plan.md": { text: "The sales plan is 130." } });
+    const { id } = await createVectorStore(on, { "plan.md": { text: "The sales plan is 130." } });
     const sales = new Tool({
       name: "read_sales",
       description: "Reads the sales of one month.",

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { echoModel, type LocalTool, type LocalToolItem } from "weakincentives/local";
 import type { WireItem } from "../../src/openai/wire.ts";
 import { createDice, dice, roll, startProvider } from "../support/local/own-tools-provider.ts";
-import { findItem, output, readAnnotations, readAnswer } from "../support/local/stage.ts";
+import { findItem, readOutput, readAnnotations, readAnswer } from "../support/local/stage.ts";
 
 const offered = { input: "Roll.", tools: [{ type: "dice", color: "red" }] };
 const rollAndSay = [[roll], [{ say: "A six." }]];
@@ -24,7 +24,7 @@ describe("a custom tool", () => {
       status: "completed",
       tools: [{ type: "dice", color: "red" }],
     });
-    expect(output(response)).toEqual([
+    expect(readOutput(response)).toEqual([
       {
         id: expect.stringMatching(/^dice_\w{40,}$/),
         type: "dice_call",
@@ -229,14 +229,14 @@ describe("a request with a custom tool", () => {
       expect(findItem(response, "dice_call")).toMatchObject({ sides: 4 });
       expect(readAnswer(response)).toBe("You said: Roll.");
     }
-    expect(output(await respond(offered))).toHaveLength(1);
+    expect(readOutput(await respond(offered))).toHaveLength(1);
   });
 
   test("has at most max_tool_calls calls", async () => {
     const script = [[roll, roll, roll, { say: "Enough." }]];
     const { respond } = await startProvider([dice], script);
     const response = await respond({ ...offered, max_tool_calls: 2 });
-    expect(output(response).map(({ type }) => type)).toEqual(["dice_call", "dice_call", "message"]);
+    expect(readOutput(response).map(({ type }) => type)).toEqual(["dice_call", "dice_call", "message"]);
   });
 
   test("shows only included fields in responses, streams and input items", async () => {
@@ -290,7 +290,7 @@ describe("a conversation with a custom tool", () => {
     const { respond, ask } = await startProvider([createDice({}, item)], script);
     const first = await respond({ ...offered, store: false });
     const call = findItem(first, "dice_call");
-    const input = [{ role: "user", content: "Roll." }, ...output(first)];
+    const input = [{ role: "user", content: "Roll." }, ...readOutput(first)];
     expect(readAnswer(await respond({ ...offered, store: false, input }))).toBe("Six.");
     const send = async (given: object) =>
       await ask("POST /responses", { model: "any", ...offered, input: [given] });
@@ -346,7 +346,7 @@ describe("a custom tool call that the client answers", () => {
       Object(items.at(-1)).type === "human_call_output" ? [{ say: "Good." }] : [use],
     );
     const first = await respond({ input: "Go.", tools, max_tool_calls: 1 });
-    expect(output(first)).toMatchObject([
+    expect(readOutput(first)).toMatchObject([
       { type: "human_call", call_id: expect.stringMatching(/^call_/), question: "Six?" },
     ]);
     const { call_id } = findItem(first, "human_call");
@@ -402,7 +402,7 @@ describe("a custom tool call that the client answers", () => {
       [[use], [{ say: "Good." }], [{ say: "Better." }]],
     );
     const response = await respond({ input: "Go.", tools });
-    expect(output(response).map(({ type }) => type)).toEqual([
+    expect(readOutput(response).map(({ type }) => type)).toEqual([
       "human_call",
       "human_call_output",
       "message",

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type LocalTool, upstreamModel } from "weakincentives/local";
 import { dice, startProvider } from "../support/local/own-tools-provider.ts";
-import { findItem, output, readAnswer } from "../support/local/stage.ts";
+import { findItem, readOutput, readAnswer } from "../support/local/stage.ts";
 import {
   startUpstreamServer,
   type UpstreamServer,
@@ -53,7 +53,7 @@ describe("a custom tool with an upstream model", () => {
       { message: { content: "Six and eight." } },
     ]);
     const response = await respond({ input: "Roll.", tools });
-    expect(output(response).map(({ type }) => type)).toEqual([
+    expect(readOutput(response).map(({ type }) => type)).toEqual([
       "reasoning",
       "dice_call",
       "dice_call",
@@ -156,7 +156,7 @@ describe("a custom tool with an upstream model", () => {
     ]);
     const human = [{ type: "human" }];
     const first = await respond({ input: "Go.", tools: human });
-    expect(output(first)).toMatchObject([{ type: "human_call", question: "Six?" }]);
+    expect(readOutput(first)).toMatchObject([{ type: "human_call", question: "Six?" }]);
     const { call_id } = findItem(first, "human_call");
     const answer = { type: "human_call_output", call_id, output: "Yes." };
     await respond({ input: [answer], tools: human, previous_response_id: first["id"] });

@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { LocalProvider, type LocalProviderOptions, scriptedModel } from "weakincentives/local";
 import type { WireItem } from "../../src/openai/wire.ts";
 import { hostSandbox } from "../support/host-sandbox.ts";
-import { asking, findItem, output, readAnswer } from "../support/local/stage.ts";
+import { createRequester, findItem, readOutput, readAnswer } from "../support/local/stage.ts";
 
 const at = "http://local/v1";
 
@@ -26,7 +26,7 @@ describe("LocalProvider", () => {
 
   test("echoes by default", async () => {
     await using provider = new LocalProvider({ sandbox: hostSandbox() });
-    const { respond } = asking(provider.fetch, at);
+    const { respond } = createRequester(provider.fetch, at);
     expect(readAnswer(await respond({ input: "Hello." }))).toContain("Hello.");
   });
 
@@ -55,15 +55,15 @@ describe("LocalProvider", () => {
         [{ think: "Hm." }, { code: "open('a', 'w')" }, { say: "One." }],
       ]);
       await using provider = new LocalProvider({ ...options, model });
-      const { respond } = asking(provider.fetch, at);
+      const { respond } = createRequester(provider.fetch, at);
       first = await respond({ input: "1", tools, include: ["reasoning.encrypted_content"] });
     }
     const model = scriptedModel([[{ say: "Two." }], [{ say: "Three." }]]);
     await using provider = new LocalProvider({ ...options, model });
-    const { respond, ask } = asking(provider.fetch, at);
+    const { respond, ask } = createRequester(provider.fetch, at);
     const chained = { input: "2", previous_response_id: first["id"], tools };
     expect(readAnswer(await respond(chained))).toBe("Two.");
-    const replayed = [...output(first), { role: "user", content: "3" }];
+    const replayed = [...readOutput(first), { role: "user", content: "3" }];
     expect(readAnswer(await respond({ input: replayed, store: false }))).toBe("Three.");
     const container = findItem(first, "code_interpreter_call")["container_id"];
     const { body } = await ask(`GET /containers/${container}/files`);
@@ -81,7 +81,7 @@ describe("LocalProvider", () => {
       text === "Code." ? [{ code: "print(6 * 7)" }, { say: "Ran." }] : [{ say: "Plain." }],
     );
     await using provider = new LocalProvider({ model, sandbox: { ...hostSandbox(), probe } });
-    const { respond } = asking(provider.fetch, at);
+    const { respond } = createRequester(provider.fetch, at);
     expect(readAnswer(await respond({ input: "Hello." }))).toBe("Plain.");
     expect(trials).toBe(0);
     const tools = [{ type: "code_interpreter", container: { type: "auto" } }];
@@ -102,7 +102,7 @@ describe("LocalProvider", () => {
     const tools = [{ type: "code_interpreter", container: { type: "auto" } }];
     const message =
       'sandbox must be a sandbox that works on this host, got "host". Bwrap is missing: install it.';
-    const { ask } = asking(provider.fetch, at);
+    const { ask } = createRequester(provider.fetch, at);
     const { status, body } = await ask("POST /responses", { model: "any", input: "Go.", tools });
     expect(status).toBe(500);
     expect(JSON.stringify(body)).toContain(JSON.stringify(message).slice(1, -1));

@@ -2,11 +2,11 @@ import { describe, expect, test } from "vitest";
 import type { WireItem } from "../../src/openai/wire.ts";
 import {
   findItem,
-  folderOf,
-  output,
+  createFolder,
+  readOutput,
   readAnnotations,
-  stage,
-  vectorStoreOf,
+  startProviderFixture,
+  createVectorStore,
 } from "../support/local/stage.ts";
 
 const files = {
@@ -16,11 +16,11 @@ const files = {
 
 describe("a file search", () => {
   test("finds passages that the answer cites", async () => {
-    const on = await stage([
+    const on = await startProviderFixture([
       [{ search: "hunt" }],
       [{ say: "At night.", citations: [{ hit: 0 }, { hit: 1, at: [3, 8] }, { hit: 9 }] }],
     ]);
-    const { id, fileIds } = await vectorStoreOf(on, files);
+    const { id, fileIds } = await createVectorStore(on, files);
     const tools = [{ type: "file_search", vector_store_ids: [id] }];
     const include = ["file_search_call.results"];
     const response = await on.respond({ input: "Hi.", tools, include });
@@ -33,10 +33,10 @@ describe("a file search", () => {
   });
 
   test("respects the tool's filters and limit, and hides its results", async () => {
-    const on = await stage((request) =>
+    const on = await startProviderFixture((request) =>
       request.items.some((item) => "queries" in item) ? [{ say: "." }] : [{ search: "hunt" }],
     );
-    const { id } = await vectorStoreOf(on, files);
+    const { id } = await createVectorStore(on, files);
     const searchFor = async (
       more: object,
       include: readonly string[] = ["file_search_call.results"],
@@ -55,7 +55,7 @@ describe("a file search", () => {
   });
 
   test("rejects a missing vector store", async () => {
-    const { ask } = await stage([[{ search: { file: "owls" } }]]);
+    const { ask } = await startProviderFixture([[{ search: { file: "owls" } }]]);
     const tools = [{ type: "file_search", vector_store_ids: ["vs_1"] }];
     const answer = await ask("POST /responses", { model: "any", input: "Hi.", tools });
     expect(answer.status).toBe(404);
@@ -73,19 +73,19 @@ describe("a web search", () => {
   };
 
   test("finds, opens and searches pages that the answer cites", async () => {
-    const { respond } = await stage(
+    const { respond } = await startProviderFixture(
       [
         [{ search: "hunt" }, { search: { open: "https://owls.example/a" } }],
         [{ search: { find: "NIGHT", in: "https://owls.example/a" } }],
         [{ search: { open: "https://nowhere.example/" } }],
         [{ say: "At night: https://owls.example/a", citations: [{ hit: 0 }] }],
       ],
-      { web: folderOf(pages) },
+      { web: createFolder(pages) },
     );
     const include = ["web_search_call.results", "web_search_call.action.sources"];
     const tools = [{ type: "web_search" }];
     const response = await respond({ input: "Hi.", tools, include });
-    expect(output(response)).toMatchObject([
+    expect(readOutput(response)).toMatchObject([
       { action: { type: "search", query: "hunt", sources: [{}, {}] }, results: [{}, {}] },
       { action: { type: "open_page" }, results: [{ title: "Owls" }], status: "completed" },
       { action: { type: "find_in_page", pattern: "NIGHT" }, results: [{}] },
@@ -109,7 +109,7 @@ describe("a web search", () => {
     [{ filters: { allowed_domains: ["other.example"] } }, []],
   ])("respects the domains of %j", async (more, urls) => {
     const script = [[{ search: { web: "hunt" } }], [{ say: "." }]];
-    const { respond } = await stage(script, { web: folderOf(pages) });
+    const { respond } = await startProviderFixture(script, { web: createFolder(pages) });
     const tools = [{ type: "web_search", ...more }];
     const include = ["web_search_call.action.sources"];
     const response = await respond({ input: "Hi.", tools, include });
@@ -120,7 +120,7 @@ describe("a web search", () => {
 
   test("shows sources and results only if included, for all its types", async () => {
     const script = [[{ search: { web: "hunt" } }], [{ say: "." }]];
-    const { respond } = await stage(script, { web: folderOf(pages) });
+    const { respond } = await startProviderFixture(script, { web: createFolder(pages) });
     const tools = [{ type: "web_search_preview_2025_03_11" }];
     const call = findItem(await respond({ input: "Hi.", tools }), "web_search_call");
     expect(call).not.toHaveProperty("results");
@@ -128,7 +128,7 @@ describe("a web search", () => {
   });
 
   test("fails without pages, with a remedy", async () => {
-    const { ask } = await stage([[{ search: { web: "owls" } }]]);
+    const { ask } = await startProviderFixture([[{ search: { web: "owls" } }]]);
     const tools = [{ type: "web_search" }];
     const answer = await ask("POST /responses", { model: "any", input: "Hi.", tools });
     expect(answer).toMatchObject({

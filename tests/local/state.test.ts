@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import type { WireItem } from "../../src/openai/wire.ts";
-import { findItem, output, readAnswer, stage } from "../support/local/stage.ts";
+import { findItem, readOutput, readAnswer, startProviderFixture } from "../support/local/stage.ts";
 
 const sealed = ["reasoning.encrypted_content"];
 
 describe("a stored response", () => {
   test("can be retrieved and deleted, and its input can be listed", async () => {
-    const { respond, ask } = await stage([[{ say: "One." }], [{ say: "Two." }]]);
+    const { respond, ask } = await startProviderFixture([[{ say: "One." }], [{ say: "Two." }]]);
     const first = await respond({ input: "1" });
     const second = await respond({ input: "2", previous_response_id: first["id"] });
     const at = `/responses/${second["id"]}`;
@@ -29,16 +29,16 @@ describe("a stored response", () => {
   });
 
   test("cannot be canceled, because background mode is not supported", async () => {
-    const { respond, ask } = await stage([[{ say: "One." }]]);
+    const { respond, ask } = await startProviderFixture([[{ say: "One." }]]);
     const { id } = await respond({ input: "1" });
     expect(await ask(`POST /responses/${id}/cancel`)).toMatchObject({ status: 400 });
     expect(await ask("POST /responses/resp_1/cancel")).toMatchObject({ status: 404 });
   });
 
   test("has items that can be referenced", async () => {
-    const { respond } = await stage([[{ think: "Hm." }, { say: "One." }], [{ say: "Two." }]]);
+    const { respond } = await startProviderFixture([[{ think: "Hm." }, { say: "One." }], [{ say: "Two." }]]);
     const first = await respond({ input: "1" });
-    const [thought, message] = output(first);
+    const [thought, message] = readOutput(first);
     expect(thought).not.toHaveProperty("encrypted_content");
     const input = [
       thought,
@@ -51,7 +51,7 @@ describe("a stored response", () => {
 
 describe("a response without store", () => {
   test("cannot be retrieved, continued or referenced", async () => {
-    const { respond, ask } = await stage([[{ think: "Hm." }, { say: "One." }]]);
+    const { respond, ask } = await startProviderFixture([[{ think: "Hm." }, { say: "One." }]]);
     const first = await respond({ input: "1", store: false });
     expect(await ask(`GET /responses/${first["id"]}`)).toMatchObject({
       status: 404,
@@ -61,7 +61,7 @@ describe("a response without store", () => {
     expect(await ask("POST /responses", after)).toMatchObject({ status: 400 });
     const named = { model: "any", input: [{ type: "item_reference", id: "msg_1" }] };
     expect(await ask("POST /responses", named)).toMatchObject({ status: 404 });
-    const bare = { model: "any", input: output(first), store: false };
+    const bare = { model: "any", input: readOutput(first), store: false };
     const answer = await ask("POST /responses", bare);
     expect(answer.status).toBe(404);
     expect(JSON.stringify(answer.body)).toContain("Items are not persisted when `store` is set to");
@@ -69,7 +69,7 @@ describe("a response without store", () => {
 
   test("can be continued by sending its items with encrypted reasoning", async () => {
     const seen: (readonly object[])[] = [];
-    const { respond } = await stage((request) => {
+    const { respond } = await startProviderFixture((request) => {
       seen.push(request.items);
       return request.turn === 0 ? [{ think: "Hm." }, { say: "One." }] : [{ say: "Two." }];
     });
@@ -77,15 +77,15 @@ describe("a response without store", () => {
     const { encrypted_content: text } = findItem(first, "reasoning");
     expect(text).toMatch(/^wink1-/);
     expect(text).not.toContain("Hm.");
-    const input = [...output(first), { role: "user", content: "2" }];
+    const input = [...readOutput(first), { role: "user", content: "2" }];
     expect(readAnswer(await respond({ input, store: false }))).toBe("Two.");
     expect(seen[1]).toMatchObject([{ type: "reasoning" }, { role: "assistant" }, { role: "user" }]);
   });
 
   test("is rejected with changed encrypted content", async () => {
-    const { respond, ask } = await stage([[{ think: "Hm." }, { say: "One." }]]);
+    const { respond, ask } = await startProviderFixture([[{ think: "Hm." }, { say: "One." }]]);
     const first = await respond({ input: "1", store: false, include: sealed });
-    const [thought, message] = output(first);
+    const [thought, message] = readOutput(first);
     const text = String(thought?.["encrypted_content"]);
     const tampered = `${text.slice(0, -2)}${text.endsWith("AA") ? "BB" : "AA"}`;
     const input = [{ ...thought, encrypted_content: tampered }, message];
@@ -98,9 +98,9 @@ describe("a response without store", () => {
   });
 
   test("is rejected with reasoning that has no following item", async () => {
-    const { respond, ask } = await stage([[{ think: "Hm." }, { say: "One." }]]);
+    const { respond, ask } = await startProviderFixture([[{ think: "Hm." }, { say: "One." }]]);
     const first = await respond({ input: "1", store: false, include: sealed });
-    const input = output(first).slice(0, 1);
+    const input = readOutput(first).slice(0, 1);
     const answer = await ask("POST /responses", { model: "any", input, store: false });
     expect(JSON.stringify(answer.body)).toContain("without its required following item");
   });

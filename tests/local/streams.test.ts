@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { WireItem } from "../../src/openai/wire.ts";
-import { folderOf, stage, vectorStoreOf } from "../support/local/stage.ts";
+import { createFolder, startProviderFixture, createVectorStore } from "../support/local/stage.ts";
 
 /** Event types without their prefix; consecutive duplicates are merged. */
 function listOrder(events: readonly { readonly type: string }[]): readonly string[] {
@@ -11,11 +11,11 @@ function listOrder(events: readonly { readonly type: string }[]): readonly strin
 
 /** Returns the events between the start and the end of the response. */
 async function collectItemEvents(
-  script: Parameters<typeof stage>[0],
+  script: Parameters<typeof startProviderFixture>[0],
   body: WireItem,
   web?: string,
 ) {
-  const { stream } = await stage(script, { web });
+  const { stream } = await startProviderFixture(script, { web });
   const events = await stream({ input: "Hi.", ...body });
   const order = listOrder(events);
   expect(order.slice(0, 2)).toEqual(["created", "in_progress"]);
@@ -109,7 +109,7 @@ describe("a response stream", () => {
   });
 
   test("has the events of a web search and its citations", async () => {
-    const web = folderOf({ "a.html": "<title>Owls</title><p>Owls.</p>" });
+    const web = createFolder({ "a.html": "<title>Owls</title><p>Owls.</p>" });
     const script = [
       [{ search: "owls" }],
       [{ say: "Owls.", citations: [{ hit: 0, at: [0, 5] as const }] }],
@@ -127,8 +127,8 @@ describe("a response stream", () => {
   });
 
   test("has the events of a file search", async () => {
-    const on = await stage([[{ search: "owls" }], [{ say: "Owls." }]]);
-    const { id } = await vectorStoreOf(on, { "owls.md": { text: "Owls." } });
+    const on = await startProviderFixture([[{ search: "owls" }], [{ say: "Owls." }]]);
+    const { id } = await createVectorStore(on, { "owls.md": { text: "Owls." } });
     const tools = [{ type: "file_search", vector_store_ids: [id] }];
     const events = await on.stream({ input: "Hi.", tools });
     expect(listOrder(events).slice(2, 7)).toEqual([
@@ -141,14 +141,14 @@ describe("a response stream", () => {
   });
 
   test("ends with the same response as without streaming, and stores it", async () => {
-    const { stream, ask } = await stage([[{ say: "Hello." }]]);
+    const { stream, ask } = await startProviderFixture([[{ say: "Hello." }]]);
     const last = (await stream({ input: "Hi." })).at(-1);
     const response = last?.["response"];
     expect((await ask(`GET /responses/${Object(response).id}`)).body).toEqual(response);
   });
 
   test("ends at max_output_tokens", async () => {
-    const { stream } = await stage([[{ say: "x".repeat(100) }]]);
+    const { stream } = await startProviderFixture([[{ say: "x".repeat(100) }]]);
     const events = await stream({ input: "Hi.", max_output_tokens: 16 });
     expect(events.at(-1)).toMatchObject({
       type: "response.incomplete",
@@ -157,7 +157,7 @@ describe("a response stream", () => {
   });
 
   test("sends events as they occur", async () => {
-    const { url } = await stage([[{ think: "Hm." }, { stall: 60_000 }]]);
+    const { url } = await startProviderFixture([[{ think: "Hm." }, { stall: 60_000 }]]);
     const body = JSON.stringify({ model: "any", input: "Hi.", stream: true });
     const response = await fetch(`${url}/responses`, { method: "POST", body });
     expect(response.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { WireItem } from "../../src/openai/wire.ts";
-import { findItem, output, readAnswer, stage } from "../support/local/stage.ts";
+import { findItem, readOutput, readAnswer, startProviderFixture } from "../support/local/stage.ts";
 
 const look = {
   type: "function",
@@ -10,7 +10,7 @@ const look = {
 
 describe("a plain turn", () => {
   test("returns the model's answer", async () => {
-    const { respond } = await stage([[{ say: "Hello." }]]);
+    const { respond } = await startProviderFixture([[{ say: "Hello." }]]);
     const response = await respond({
       input: "Hi.",
       instructions: "Be kind.",
@@ -31,7 +31,7 @@ describe("a plain turn", () => {
   });
 
   test("returns the same in process as over a socket", async () => {
-    const { provider } = await stage([[{ say: "Hello." }]]);
+    const { provider } = await startProviderFixture([[{ say: "Hello." }]]);
     const body = JSON.stringify({ model: "any", input: "Hi." });
     const answer = await provider.fetch("http://local/v1/responses", { method: "POST", body });
     expect(readAnswer((await answer.json()) as WireItem)).toBe("Hello.");
@@ -39,7 +39,7 @@ describe("a plain turn", () => {
 
   test("continues from a previous response without its instructions", async () => {
     const seen: object[] = [];
-    const { respond } = await stage((request) => {
+    const { respond } = await startProviderFixture((request) => {
       seen.push(request);
       return [{ say: `${request.items.length} items` }];
     });
@@ -56,7 +56,7 @@ describe("a plain turn", () => {
   });
 
   test("cannot continue from an unknown response", async () => {
-    const { ask } = await stage([]);
+    const { ask } = await startProviderFixture([]);
     const body = { model: "any", input: "Hi.", previous_response_id: "resp_1" };
     expect(await ask("POST /responses", body)).toMatchObject({
       status: 400,
@@ -65,7 +65,7 @@ describe("a plain turn", () => {
   });
 
   test("returns a structured answer as JSON text", async () => {
-    const { respond } = await stage((request) => {
+    const { respond } = await startProviderFixture((request) => {
       expect(request.format).toMatchObject({ type: "json_schema", name: "answer" });
       return [{ say: { answer: 42 } }];
     });
@@ -82,7 +82,7 @@ describe("a plain turn", () => {
   });
 
   test("is truncated at max_output_tokens", async () => {
-    const { respond } = await stage([[{ say: "é".repeat(200) }], [{ say: "x".repeat(64) }]]);
+    const { respond } = await startProviderFixture([[{ say: "é".repeat(200) }], [{ say: "x".repeat(64) }]]);
     const cut = await respond({ input: "Hi.", max_output_tokens: 16 });
     expect(cut).toMatchObject({
       status: "incomplete",
@@ -96,13 +96,13 @@ describe("a plain turn", () => {
   });
 
   test("can end with a refusal", async () => {
-    const { respond } = await stage([[{ refuse: "No." }]]);
+    const { respond } = await startProviderFixture([[{ refuse: "No." }]]);
     const response = await respond({ input: "Hi." });
     expect(findItem(response, "message")["content"]).toEqual([{ type: "refusal", refusal: "No." }]);
   });
 
   test("fails after the end of the script", async () => {
-    const { ask } = await stage([]);
+    const { ask } = await startProviderFixture([]);
     const answer = await ask("POST /responses", { model: "any", input: "Hi." });
     expect(answer).toMatchObject({ status: 500, body: { error: { code: "script_ended" } } });
     expect(answer.headers.get("x-should-retry")).toBe("false");
@@ -111,7 +111,7 @@ describe("a plain turn", () => {
 
 describe("a function", () => {
   test("is called, answered, and used for the final answer", async () => {
-    const { respond } = await stage([
+    const { respond } = await startProviderFixture([
       [{ call: { name: "look", args: { at: "owls" }, callId: "call_7" } }],
       [{ say: "Owls." }],
     ]);
@@ -122,12 +122,12 @@ describe("a function", () => {
       arguments: '{"at":"owls"}',
     });
     const answer = { type: "function_call_output", call_id: "call_7", output: "Seen." };
-    const input = [{ role: "user", content: "Hi." }, ...output(first), answer];
+    const input = [{ role: "user", content: "Hi." }, ...readOutput(first), answer];
     expect(readAnswer(await respond({ input, tools: [look], store: false }))).toBe("Owls.");
   });
 
   test("without an output is reported", async () => {
-    const { respond, ask } = await stage([[{ call: { name: "look", args: "{", callId: "c" } }]]);
+    const { respond, ask } = await startProviderFixture([[{ call: { name: "look", args: "{", callId: "c" } }]]);
     const { id, output: calls } = await respond({ input: "Hi.", tools: [look] });
     expect(calls).toMatchObject([{ arguments: "{" }]);
     const body = { model: "any", input: "So?", previous_response_id: id };
@@ -142,14 +142,14 @@ describe("a function", () => {
       { call: { name: "look", args: {} } },
       { call: { name: "look", args: { at: "here" } } },
     ];
-    const { respond } = await stage([twice, twice]);
-    expect(output(await respond({ input: "Hi.", tools: [look] }))).toHaveLength(2);
+    const { respond } = await startProviderFixture([twice, twice]);
+    expect(readOutput(await respond({ input: "Hi.", tools: [look] }))).toHaveLength(2);
     const one = await respond({ input: "Hi.", tools: [look], parallel_tool_calls: false });
-    expect(output(one)).toHaveLength(1);
+    expect(readOutput(one)).toHaveLength(1);
   });
 
   test("with an unknown name is passed on to the client", async () => {
-    const { respond } = await stage([[{ call: { name: "made_up", args: {} } }]]);
+    const { respond } = await startProviderFixture([[{ call: { name: "made_up", args: {} } }]]);
     const response = await respond({ input: "Hi.", tools: [look] });
     expect(findItem(response, "function_call")).toMatchObject({ name: "made_up" });
   });
@@ -160,11 +160,11 @@ describe("a function", () => {
       { type: "namespace", name: "birds", description: "Birds.", tools: [look] },
       custom,
     ];
-    const { respond, stream } = await stage(() => [
+    const { respond, stream } = await startProviderFixture(() => [
       { call: { name: "look", args: {} } },
       { call: { name: "write", args: "Owls." } },
     ]);
-    expect(output(await respond({ input: "Hi.", tools }))).toMatchObject([
+    expect(readOutput(await respond({ input: "Hi.", tools }))).toMatchObject([
       { type: "function_call", name: "look", namespace: "birds" },
       { type: "custom_tool_call", name: "write", input: "Owls." },
     ]);
@@ -173,7 +173,7 @@ describe("a function", () => {
   });
 
   test("cannot be called if the request offers none", async () => {
-    const { ask } = await stage([[{ call: { name: "look", args: {} } }]]);
+    const { ask } = await startProviderFixture([[{ call: { name: "look", args: {} } }]]);
     const answer = await ask("POST /responses", { model: "any", input: "Hi." });
     expect(answer).toMatchObject({ status: 500, body: { error: { code: "model_error" } } });
   });
@@ -192,7 +192,7 @@ describe("a tool choice", () => {
     [{ type: "shell" }, ["shell"]],
     [{ type: "allowed_tools", mode: "auto", tools: [{ type: "shell" }] }, ["shell"]],
   ])("of %j allows only the named tools", async (tool_choice, types) => {
-    const { respond } = await stage((request) => {
+    const { respond } = await startProviderFixture((request) => {
       return [{ say: request.tools.map((tool) => String(Object(tool).type)).join() }];
     });
     const response = await respond({ input: "Hi.", tools, tool_choice });
@@ -205,7 +205,7 @@ describe("a tool choice", () => {
     [{ type: "built_in", name: "look" }, "Invalid value"],
     ["always", "Invalid value"],
   ])("of %j is rejected", async (tool_choice, message) => {
-    const { ask } = await stage([]);
+    const { ask } = await startProviderFixture([]);
     const answer = await ask("POST /responses", { model: "any", input: "Hi.", tools, tool_choice });
     expect(answer).toMatchObject({ status: 400 });
     expect(JSON.stringify(answer.body)).toContain(message);

@@ -21,9 +21,9 @@ import {
 } from "weakincentives/openai";
 import * as z from "zod";
 import { isPlainObject } from "../../src/base/freeze.ts";
-import { recordAt, recordsAt, textAt, textsAt } from "../../src/base/reading.ts";
+import { readRecord, readRecords, readString, readStrings } from "../../src/base/reading.ts";
 import { testKey } from "../support/openai-clients.ts";
-import { type WireServerOptions, wireServer } from "../support/wire-server.ts";
+import { type WireServerOptions, startWireServer } from "../support/wire-server.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -87,7 +87,7 @@ async function startServer(answer: Exchange, routes: WireServerOptions["routes"]
   const ended = { status: 400, error: { message: "The recording has ended." } };
   const { status } = answer;
   let played = 0;
-  const server = await wireServer(
+  const server = await startWireServer(
     () => (played++ === 0 ? { json: getResponse(answer), status } : ended),
     { routes, invalid: "allowed", leftOver: "allowed" },
   );
@@ -103,7 +103,7 @@ function createSession(items: readonly Json[]): Session {
 }
 
 function createPrompt(request: Json): Prompt<unknown> {
-  const tools = recordsAt(request, "tools");
+  const tools = readRecords(request, "tools");
   const functions = tools
     .filter(({ type }) => type === "function")
     .map((tool) => createFunctionTool(tool));
@@ -114,14 +114,14 @@ function createPrompt(request: Json): Prompt<unknown> {
     hostedTools: createHostedTools(tools),
   });
   const about = { ns: "t", key: "run", sections: [section] };
-  return "format" in recordAt(request, "text")
+  return "format" in readRecord(request, "text")
     ? new Prompt(new PromptTemplate({ ...about, output: z.object({}) }))
     : new Prompt(new PromptTemplate(about));
 }
 
 function createFunctionTool(tool: Json): Tool {
   return new Tool({
-    name: textAt(tool, "name"),
+    name: readString(tool, "name"),
     description: "Recorded.",
     params: z.looseObject({}),
     handler: async () => ToolResult.ok(null, "Played."),
@@ -132,15 +132,15 @@ function createHostedTools(tools: readonly Json[]): readonly HostedTool[] {
   return tools.flatMap((tool): readonly HostedTool[] => {
     if (tool["type"] === "web_search") return [webSearchTool()];
     if (tool["type"] !== "mcp") return [];
-    const serverLabel = textAt(tool, "server_label");
-    return [mcpTool({ serverLabel, serverUrl: textAt(tool, "server_url") })];
+    const serverLabel = readString(tool, "server_label");
+    return [mcpTool({ serverLabel, serverUrl: readString(tool, "server_url") })];
   });
 }
 
 /** Creates an adapter with the recorded request's settings. */
 function createAdapter(request: Json, baseURL: string): OpenAIAdapter {
-  const [management] = recordsAt(request, "context_management");
-  const effort = recordAt(request, "reasoning")["effort"];
+  const [management] = readRecords(request, "context_management");
+  const effort = readRecord(request, "reasoning")["effort"];
   const compaction: OpenAIAdapterOptions["compaction"] = {
     enabled: management !== undefined,
     strategy: "server",
@@ -148,7 +148,7 @@ function createAdapter(request: Json, baseURL: string): OpenAIAdapter {
     zdrMode: request["store"] === false,
   };
   return new OpenAIAdapter({
-    model: textAt(request, "model"),
+    model: readString(request, "model"),
     clientConfig: { apiKey: testKey, baseURL },
     modelConfig: typeof effort === "string" ? { reasoning: { effort } } : {},
     toolChoice: request["tool_choice"] === "none" ? "none" : "auto",
@@ -173,7 +173,7 @@ async function replay(exchange: Exchange) {
 /** Normalizes an item's content for comparison. */
 function normalizeItem(item: Json): string {
   const { type = "message", role, content } = item;
-  const parts = typeof content === "string" ? [content] : recordsAt(item, "content");
+  const parts = typeof content === "string" ? [content] : readRecords(item, "content");
   const texts = parts.map((part) => toAscii(typeof part === "string" ? part : part["text"]));
   const calls = [item["call_id"], item["approval_request_id"], item["arguments"], item["name"]];
   // In a stream, encrypted content differs between the event and the whole response.
@@ -205,12 +205,12 @@ describe("the adapter sends a request of the recorded shape:", () => {
     for (const key of ["model", "store", "context_management", "reasoning"]) {
       expect(sent[key]).toEqual(theirs[key]);
     }
-    expect(textsAt(sent, "include")).toEqual(
-      expect.arrayContaining([...textsAt(theirs, "include")]),
+    expect(readStrings(sent, "include")).toEqual(
+      expect.arrayContaining([...readStrings(theirs, "include")]),
     );
-    const listTypes = (request: Json) => recordsAt(request, "tools").map(({ type }) => type);
+    const listTypes = (request: Json) => readRecords(request, "tools").map(({ type }) => type);
     expect(listTypes(sent)).toEqual(listTypes(theirs));
-    const input = recordsAt(sent, "input").filter((item) => !isPrompt(item));
+    const input = readRecords(sent, "input").filter((item) => !isPrompt(item));
     expect(input.map(normalizeItem)).toEqual(getInput(theirs).map(normalizeItem));
   });
 });
@@ -266,18 +266,18 @@ describe("a recorded compaction", () => {
       const client = openAIClient({ apiKey: testKey, baseURL: server.url });
       const instructions = request["instructions"];
       const options = {
-        model: textAt(request, "model"),
+        model: readString(request, "model"),
         ...(typeof instructions === "string" && { instructions }),
       };
       const manager = new CompactionManager(client, {}, new Session(), options);
       const window = await manager.compact(getInput(request), 1);
       if (findSkipReason(exchange) === null) expect(server.requests[0]?.body).toEqual(request);
       expect(window).toEqual(json["output"]);
-      expect(manager.state.encryptedItems).toEqual(recordsAt(json, "output").slice(-1));
+      expect(manager.state.encryptedItems).toEqual(readRecords(json, "output").slice(-1));
       const next = findNext(exchange);
       const theirs = getInput(next?.request ?? null).filter(({ type }) => type === "compaction");
       const sealed = manager.state.encryptedItems.map((item) =>
-        textAt({ ...item }, "encrypted_content"),
+        readString({ ...item }, "encrypted_content"),
       );
       for (const item of theirs) expect(sealed).toContain(item["encrypted_content"]);
     },

@@ -2,11 +2,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { isPlainObject } from "../../src/base/freeze.ts";
-import { recordAt, textAt } from "../../src/base/reading.ts";
+import { readRecord, readString } from "../../src/base/reading.ts";
 import type { WireItem } from "../../src/openai/wire.ts";
 import { checkedFetch } from "../support/local/checked-fetch.ts";
-import { adapted, reasonToSkip } from "../support/local/replay-request.ts";
-import { output, stage } from "../support/local/stage.ts";
+import { adaptRequest, reasonToSkip } from "../support/local/replay-request.ts";
+import { readOutput, startProviderFixture } from "../support/local/stage.ts";
 
 /** Recorded requests other than turns: compactions, token counts, containers and wrong keys. */
 
@@ -35,7 +35,7 @@ function listPosts(path: RegExp, status: number, among = exchanges) {
 }
 
 /** Starts a stage whose model only reasons, to create encrypted content. */
-const startThinkingModel = () => stage(() => [{ think: "Hm." }, { say: "Hello." }]);
+const startThinkingModel = () => startProviderFixture(() => [{ think: "Hm." }, { say: "Hello." }]);
 
 describe("a recorded compaction", () => {
   const all = listPosts(/responses\/compact$/, 200);
@@ -47,13 +47,13 @@ describe("a recorded compaction", () => {
 
   test.each(some)("%s gets a response of the same shape", async (_id, { request, response }) => {
     const on = await startThinkingModel();
-    const { status, body } = await on.ask("POST /responses/compact", await adapted(request, on));
+    const { status, body } = await on.ask("POST /responses/compact", await adaptRequest(request, on));
     expect({ status, error: body["error"] ?? null }).toEqual({ status: 200, error: null });
     expect(Object.keys(body).toSorted()).toEqual(Object.keys(response).toSorted());
     // The recording of a continued conversation lacks the earlier user messages.
     const isWhole = request["previous_response_id"] === undefined;
     const listTypes = (answer: WireItem) => {
-      const types = output(answer).map(({ type, role }) => `${type} ${role}`);
+      const types = readOutput(answer).map(({ type, role }) => `${type} ${role}`);
       return isWhole ? types : [...new Set(types)];
     };
     expect(listTypes(body)).toEqual(listTypes(response));
@@ -72,7 +72,7 @@ describe("a recorded count of tokens", () => {
     const on = await startThinkingModel();
     const { status, body } = await on.ask(
       "POST /responses/input_tokens",
-      await adapted(request, on),
+      await adaptRequest(request, on),
     );
     expect(status).toBe(200);
     expect(getTypes(body)).toEqual(getTypes(response));
@@ -98,7 +98,7 @@ describe("a recorded container", () => {
     "%s is created with the same fields",
     async (_id, { request, response }) => {
       const on = await startThinkingModel();
-      const { status, body } = await on.ask("POST /containers", await adapted(request, on));
+      const { status, body } = await on.ask("POST /containers", await adaptRequest(request, on));
       expect(status).toBe(200);
       expect(Object.keys(body)).toEqual(expect.arrayContaining(Object.keys(response)));
       expect(body).toMatchObject({ object: "container", status: "running", name: request["name"] });
@@ -110,14 +110,14 @@ describe("a recorded error", () => {
   test.each(listPosts(/responses$/, 401))(
     "%s is returned in the same form",
     async (_id, { request, response }) => {
-      const { ask } = await stage([], { apiKey: "sk-right" });
+      const { ask } = await startProviderFixture([], { apiKey: "sk-right" });
       const wrong = { authorization: "Bearer sk-wrong" };
       const { status, body } = await ask("POST /responses", request, wrong);
-      const [theirs, ours] = [recordAt(response, "error"), recordAt(body, "error")];
+      const [theirs, ours] = [readRecord(response, "error"), readRecord(body, "error")];
       expect(status).toBe(401);
       for (const key of ["type", "param", "code"]) expect(ours[key]).toEqual(theirs[key]);
-      expect(textAt(theirs, "message").startsWith("Incorrect API key provided")).toBe(true);
-      expect(textAt(ours, "message").startsWith("Incorrect API key provided")).toBe(true);
+      expect(readString(theirs, "message").startsWith("Incorrect API key provided")).toBe(true);
+      expect(readString(ours, "message").startsWith("Incorrect API key provided")).toBe(true);
     },
   );
 });

@@ -3,19 +3,19 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { ModelAction, ModelRequest, Sandbox } from "weakincentives/local";
 import { isPlainObject } from "../../src/base/freeze.ts";
-import { textAt } from "../../src/base/reading.ts";
+import { readString } from "../../src/base/reading.ts";
 import type { WireItem } from "../../src/openai/wire.ts";
-import { eventsIn } from "../support/local/checked-fetch.ts";
+import { parseEvents } from "../support/local/checked-fetch.ts";
 import {
-  citationsOf,
-  citedIn,
-  filesFor,
-  madeFilesFor,
-  pagesFor,
+  toModelCitations,
+  listAnnotations,
+  createReplayFiles,
+  listCodeFiles,
+  createReplayPages,
 } from "../support/local/replay-citations.ts";
-import { adapted, reasonToSkip } from "../support/local/replay-request.ts";
-import { actionsFor } from "../support/local/replay-script.ts";
-import { folderOf, output, stage } from "../support/local/stage.ts";
+import { adaptRequest, reasonToSkip } from "../support/local/replay-request.ts";
+import { toActions } from "../support/local/replay-script.ts";
+import { createFolder, readOutput, startProviderFixture } from "../support/local/stage.ts";
 
 interface Exchange {
   readonly id: string;
@@ -60,7 +60,7 @@ function createReplay({ id, status, request, response, events }: Exchange): Repl
   const answer = all.length > 0 ? all.at(-1)?.["response"] : response;
   if (!isPlainObject(answer)) return "its end was not recorded";
   if (answer["status"] !== "completed") return `it is ${answer["status"]}`;
-  const actions = actionsFor(output(answer));
+  const actions = toActions(readOutput(answer));
   if (typeof actions === "string") return actions;
   return reasonToSkip(request) ?? { id, request, answer, events: all, actions };
 }
@@ -88,8 +88,8 @@ function createSilentSandbox(files: readonly string[]): Sandbox {
 /** Plays a replay's actions, and simple answers for the requests that prepare it. */
 function createModel({ actions, answer }: Replay) {
   const tools = actions.filter((action) => !isMessage(action));
-  const [message = {}] = output(answer).filter(({ type }) => type === "message");
-  const isCited = citedIn([message]).length > 0;
+  const [message = {}] = readOutput(answer).filter(({ type }) => type === "message");
+  const isCited = listAnnotations([message]).length > 0;
   let asks = 0;
   return (request: ModelRequest): readonly ModelAction[] => {
     if (request.model === "thinker") return [{ think: "Hm." }, { say: "Hello." }];
@@ -97,7 +97,7 @@ function createModel({ actions, answer }: Replay) {
     if (!isCited) return actions;
     // Search results can be cited only after the search, so the message comes last.
     if (asks++ === 0) return tools;
-    const citations = citationsOf(message, request);
+    const citations = toModelCitations(message, request);
     return actions.filter(isMessage).map((action) => ({ ...action, citations }));
   };
 }
@@ -113,21 +113,21 @@ function createCalls(text: string): readonly ModelAction[] {
   const answers: readonly WireItem[] = JSON.parse(text);
   const calls = answers.flatMap((item): readonly ModelAction[] => {
     if (item["type"] !== "function_call_output") return [];
-    return [{ call: { name: "recorded", args: {}, callId: textAt(item, "call_id") } }];
+    return [{ call: { name: "recorded", args: {}, callId: readString(item, "call_id") } }];
   });
   return [...calls, { say: "Hello." }];
 }
 
 async function runReplay(replay: Replay) {
   const { request, answer: recorded } = replay;
-  const items = output(recorded);
-  const on = await stage(createModel(replay), {
-    sandbox: createSilentSandbox(madeFilesFor(items)),
-    web: folderOf(pagesFor(items)),
+  const items = readOutput(recorded);
+  const on = await startProviderFixture(createModel(replay), {
+    sandbox: createSilentSandbox(listCodeFiles(items)),
+    web: createFolder(createReplayPages(items)),
   });
-  const asked = await adapted(request, on, filesFor(items));
+  const asked = await adaptRequest(request, on, createReplayFiles(items));
   const { status, body } = await on.ask("POST /responses", asked);
-  const events = request["stream"] === true ? eventsIn(textAt(body, "text")) : [];
+  const events = request["stream"] === true ? parseEvents(readString(body, "text")) : [];
   const answer = events.at(-1)?.["response"] ?? body;
   return { status, events, answer: isPlainObject(answer) ? answer : {}, body };
 }
@@ -186,10 +186,10 @@ describe("a recorded exchange", () => {
       const { status, answer, body } = await runReplay(replay);
       expect({ status, error: body["error"] ?? null }).toEqual({ status: 200, error: null });
       expect(answer["status"]).toBe("completed");
-      const [theirs, ours] = [output(replay.answer), output(answer)];
+      const [theirs, ours] = [readOutput(replay.answer), readOutput(answer)];
       expect(ours.map(({ type }) => type)).toEqual(theirs.map(({ type }) => type));
       const inItems = theirs.flatMap((item, at) =>
-        findDifferences(item, ours[at] ?? {}).map((one) => `${textAt(item, "type")}.${one}`),
+        findDifferences(item, ours[at] ?? {}).map((one) => `${readString(item, "type")}.${one}`),
       );
       const found = [...findDifferences(replay.answer, answer), ...inItems];
       for (const one of found) seen.add(one);
@@ -204,16 +204,16 @@ test("every tolerated difference occurs in the recordings", () => {
 
 /** Removes ids, which differ by server, and normalizes spaces in titles. */
 function withoutIds({ file_id: file, container_id: container, ...citation }: WireItem): WireItem {
-  const title = textAt(citation, "title").replace(/\s+/g, " ");
+  const title = readString(citation, "title").replace(/\s+/g, " ");
   return { ...citation, title, file_id: getKind(file), container_id: getKind(container) };
 }
 
 describe("a recorded exchange with citations", () => {
-  const cited = replays.filter(({ answer }) => citedIn(output(answer)).length > 0);
+  const cited = replays.filter(({ answer }) => listAnnotations(readOutput(answer)).length > 0);
 
   test("exists for every type of citation", () => {
     expect(cited.length).toBeGreaterThan(30);
-    const types = cited.flatMap(({ answer }) => citedIn(output(answer)).map(({ type }) => type));
+    const types = cited.flatMap(({ answer }) => listAnnotations(readOutput(answer)).map(({ type }) => type));
     expect([...new Set(types)].toSorted()).toEqual([
       "container_file_citation",
       "file_citation",
@@ -225,7 +225,7 @@ describe("a recorded exchange with citations", () => {
     "%s has the same citations with the same spans",
     async (_id, replay) => {
       const { answer } = await runReplay(replay);
-      const [theirs, ours] = [citedIn(output(replay.answer)), citedIn(output(answer))];
+      const [theirs, ours] = [listAnnotations(readOutput(replay.answer)), listAnnotations(readOutput(answer))];
       expect(ours.map(withoutIds)).toEqual(theirs.map(withoutIds));
     },
   );
@@ -234,7 +234,7 @@ describe("a recorded exchange with citations", () => {
 /** Returns the types of events in order, without repetitions. */
 function listEventTypes(events: readonly WireItem[]): readonly string[] {
   return events
-    .map((event) => textAt(event, "type"))
+    .map((event) => readString(event, "type"))
     .filter((type) => type !== "keepalive")
     .filter((type, at, all) => type !== all[at - 1]);
 }

@@ -125,7 +125,7 @@ const recordedItems = exchanges.flatMap(({ id, events }) => {
 
 function writeEvents(item: Json): readonly StreamEvent[] {
   const events: StreamEvent[] = [];
-  new EventWriter(builtInCatalog, (event) => events.push(event)).item(item);
+  new EventWriter(builtInCatalog, (event) => events.push(event)).writeItem(item);
   return events;
 }
 

@@ -2,17 +2,17 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { isPlainObject } from "../../src/base/freeze.ts";
-import { recordAt } from "../../src/base/reading.ts";
+import { readRecord } from "../../src/base/reading.ts";
 import type { WireItem } from "../../src/openai/wire.ts";
-import { adapted } from "../support/local/replay-request.ts";
+import { adaptRequest } from "../support/local/replay-request.ts";
 import {
-  formOf,
-  namesIn,
-  pathHere,
-  shapeProblems,
-  uploadOf,
+  createForm,
+  listTypeNames,
+  createLocalPath,
+  findShapeProblems,
+  createUpload,
 } from "../support/local/replay-resource.ts";
-import { type Stage, stage } from "../support/local/stage.ts";
+import { type ProviderFixture, startProviderFixture } from "../support/local/stage.ts";
 
 /** Recorded requests for stored resources: containers, files, vector stores, and responses by id. */
 
@@ -49,14 +49,14 @@ function findSkipReason({ path, response }: Kept): string | null {
 const asked = exchanges.filter((exchange) => findSkipReason(exchange) === null);
 
 /** Sends a recorded request: files as forms, other bodies as JSON. */
-async function sendRecorded({ method, path, status, request, response }: Kept, on: Stage) {
+async function sendRecorded({ method, path, status, request, response }: Kept, on: ProviderFixture) {
   const isGone = status === 404;
-  const here = isGone ? path : await pathHere(path, on);
+  const here = isGone ? path : await createLocalPath(path, on);
   if (method !== "POST") return await on.ask(`${method} ${here}`);
-  if (isPlainObject(request)) return await on.ask(`POST ${here}`, await adapted(request, on));
-  const refused = { body: formOf("recorded.txt", "world_domination") };
+  if (isPlainObject(request)) return await on.ask(`POST ${here}`, await adaptRequest(request, on));
+  const refused = { body: createForm("recorded.txt", "world_domination") };
   const upload =
-    status === 400 ? refused : uploadOf(request, isPlainObject(response) ? response : {});
+    status === 400 ? refused : createUpload(request, isPlainObject(response) ? response : {});
   const answer = await on.fetch(on.url + here, { method, ...upload });
   return { status: answer.status, body: (await answer.json()) as WireItem };
 }
@@ -80,15 +80,15 @@ describe("a recorded request for a stored resource", () => {
   test.each(asked.map((one) => [`${one.method} ${one.id}`, one] as const))(
     "%s gets a response of the same shape",
     async (_id, exchange) => {
-      const on = await stage(() => [{ think: "Hm." }, { say: "Hello." }]);
+      const on = await startProviderFixture(() => [{ think: "Hm." }, { say: "Hello." }]);
       const { status, body } = await sendRecorded(exchange, on);
       expect({ status, body }).toMatchObject({ status: exchange.status });
       const { response } = exchange;
       if (!isPlainObject(response)) return expect(body).toHaveProperty("text");
       const { detail: _old, ...theirs } = response;
-      expect(shapeProblems(theirs, body)).toEqual([]);
-      expect(namesIn(body)).toEqual(expect.arrayContaining([...namesIn(theirs)]));
-      expect(recordAt(body, "error")).toMatchObject(getErrorFields(recordAt(theirs, "error")));
+      expect(findShapeProblems(theirs, body)).toEqual([]);
+      expect(listTypeNames(body)).toEqual(expect.arrayContaining([...listTypeNames(theirs)]));
+      expect(readRecord(body, "error")).toMatchObject(getErrorFields(readRecord(theirs, "error")));
     },
   );
 });

@@ -2,13 +2,13 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { isPlainObject } from "../../src/base/freeze.ts";
-import { numberAt, textAt } from "../../src/base/reading.ts";
+import { readNumber, readString } from "../../src/base/reading.ts";
 import type { WireItem } from "../../src/openai/wire.ts";
 import {
   findItemProblems,
   findToolProblems,
-  requestProblems,
-  responseProblems,
+  findRequestProblems,
+  findResponseProblems,
 } from "../support/openapi.ts";
 import {
   applyPatchCall,
@@ -28,7 +28,7 @@ import {
   shellCallOutput,
   urlCitation,
   webSearchCall,
-  wireServer,
+  startWireServer,
 } from "../support/wire-server.ts";
 
 const { WINK_SHARED: shared = "" } = process.env;
@@ -100,7 +100,7 @@ describe.skipIf(shared === "")("validation with OpenAI's OpenAPI document", () =
     ["a name", { type: "apply_patch", name: "patch" }, "must NOT have additional properties: name"],
   ])("rejects a tool with %s", (_what, tool, problem) => {
     expect(findToolProblems(tool)?.join("\n")).toContain(problem);
-    expect(requestProblems("POST", "/responses", { model: "m", tools: [tool] })).not.toEqual([]);
+    expect(findRequestProblems("POST", "/responses", { model: "m", tools: [tool] })).not.toEqual([]);
   });
 
   test.each([
@@ -123,13 +123,13 @@ describe.skipIf(shared === "")("validation with OpenAI's OpenAPI document", () =
     ["/containers", {}, "it must have required property 'name'"],
   ])("rejects a request to %s with %o", (path, body, problem) => {
     const whole = path === "/containers" ? body : { model: "m", ...body };
-    expect(requestProblems("POST", path, whole)?.join("\n")).toContain(problem);
+    expect(findRequestProblems("POST", path, whole)?.join("\n")).toContain(problem);
   });
 
   test("rejects unknown routes", () => {
-    expect(requestProblems("PUT", "/responses", {})).toHaveLength(1);
-    expect(requestProblems("POST", "/chat", {})).toHaveLength(1);
-    expect(responseProblems("GET /chat", {})).toHaveLength(1);
+    expect(findRequestProblems("PUT", "/responses", {})).toHaveLength(1);
+    expect(findRequestProblems("POST", "/chat", {})).toHaveLength(1);
+    expect(findResponseProblems("GET /chat", {})).toHaveLength(1);
   });
 
   test.each([
@@ -145,14 +145,14 @@ describe.skipIf(shared === "")("validation with OpenAI's OpenAPI document", () =
 
   test("accepts unknown keys in items, and does not check forms", () => {
     expect(findItemProblems({ role: "user", content: "Hello.", brand: "new" })).toEqual([]);
-    expect(requestProblems("POST", "/files", undefined)).toEqual([]);
-    expect(requestProblems("POST", "/containers/cntr_1/files", undefined)).toEqual([]);
-    expect(requestProblems("POST", "/containers/cntr_1/files", { file_id: 1 })).not.toEqual([]);
-    expect(requestProblems("GET", "/containers/cntr_1", undefined)).toEqual([]);
+    expect(findRequestProblems("POST", "/files", undefined)).toEqual([]);
+    expect(findRequestProblems("POST", "/containers/cntr_1/files", undefined)).toEqual([]);
+    expect(findRequestProblems("POST", "/containers/cntr_1/files", { file_id: 1 })).not.toEqual([]);
+    expect(findRequestProblems("GET", "/containers/cntr_1", undefined)).toEqual([]);
   });
 
   test("makes a wire server report requests that OpenAI would reject", async () => {
-    const server = await wireServer([[message("Hello.")]]);
+    const server = await startWireServer([[message("Hello.")]]);
     const body = JSON.stringify({ model: "m", tools: [createAutoContainer({ host_mounts: [] })] });
     await fetch(`${server.url}/responses`, { method: "POST", body });
     await expect(server.close()).rejects.toThrow(
@@ -186,7 +186,7 @@ describe.skipIf(shared === "")("validation with OpenAI's OpenAPI document", () =
     ];
     const failed = { output: [], error: { code: "server_error", message: "No." }, usage: null };
     const cut = { output: [], incomplete_details: { reason: "max_output_tokens" } };
-    await using server = await wireServer([output, output, failed, cut]);
+    await using server = await startWireServer([output, output, failed, cut]);
     for (const include of [
       [],
       ["code_interpreter_call.outputs", "file_search_call.results"],
@@ -195,7 +195,7 @@ describe.skipIf(shared === "")("validation with OpenAI's OpenAPI document", () =
     ]) {
       const body = JSON.stringify({ model: "m", input: "Hello.", include });
       const response = await fetch(`${server.url}/responses`, { method: "POST", body });
-      expect(responseProblems("/responses", await response.json())).toEqual([]);
+      expect(findResponseProblems("/responses", await response.json())).toEqual([]);
     }
   });
 });
@@ -218,7 +218,7 @@ describe.skipIf(shared === "")("OpenAI's recorded exchanges", () => {
 
   test("all requests are valid, except the known ones", () => {
     const refused = real.filter(
-      ({ path, request }) => request && requestProblems("POST", path, request)?.length !== 0,
+      ({ path, request }) => request && findRequestProblems("POST", path, request)?.length !== 0,
     );
     const counts = judged.map((at) => real.filter(({ path, request }) => path === at && request));
     expect(counts.map(({ length }) => length)).toEqual([203, 7, 2]);
@@ -230,7 +230,7 @@ describe.skipIf(shared === "")("OpenAI's recorded exchanges", () => {
       path === "/responses" && response ? [response] : [],
     );
     expect(responses).toHaveLength(177);
-    expect(responses.flatMap((one) => responseProblems("/responses", one))).toEqual([]);
+    expect(responses.flatMap((one) => findResponseProblems("/responses", one))).toEqual([]);
   });
 });
 
@@ -258,12 +258,12 @@ function readRecordings(): readonly Recording[] {
   return records
     .filter(({ method }) => method === "POST")
     .map((record) => ({
-      id: textAt(record, "id"),
-      path: `/${textAt(record, "url").replace(/^https:.*?\/v1\/|\?.*$/g, "")}`,
+      id: readString(record, "id"),
+      path: `/${readString(record, "url").replace(/^https:.*?\/v1\/|\?.*$/g, "")}`,
       request: getObject(record, "request"),
       response: getObject(record, "response"),
-      status: numberAt(record, "status"),
-      real: textAt(record, "real"),
+      status: readNumber(record, "status"),
+      real: readString(record, "real"),
     }));
 }
 

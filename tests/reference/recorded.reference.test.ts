@@ -18,8 +18,8 @@ import { InMemoryFilesystem } from "weakincentives/files";
 import { OpenAIAdapter, type OpenAIModelConfig } from "weakincentives/openai";
 import { fakeClock, recordingBus } from "weakincentives/testing";
 import { testKey } from "../support/openai-clients.ts";
-import { promptWith } from "../support/openai-run.ts";
-import { message, type WireAnswer, wireServer } from "../support/wire-server.ts";
+import { createTaskPrompt } from "../support/openai-run.ts";
+import { message, type WireAnswer, startWireServer } from "../support/wire-server.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -111,7 +111,7 @@ async function replay(answer: Json, modelConfig: OpenAIModelConfig = {}) {
       response.end(raw);
     },
   };
-  await using server = await wireServer([recorded, [message("Noted.")]], { leftOver: "allowed" });
+  await using server = await startWireServer([recorded, [message("Noted.")]], { leftOver: "allowed" });
   const bus = recordingBus();
   const session = new Session({ bus });
   const adapter = new OpenAIAdapter({
@@ -121,7 +121,7 @@ async function replay(answer: Json, modelConfig: OpenAIModelConfig = {}) {
     clock: fakeClock({ skipsSleep: true }),
     throttle: { maxAttempts: 1 },
   });
-  const prompt = promptWith({ hostedTools: createTools(items) });
+  const prompt = createTaskPrompt({ hostedTools: createTools(items) });
   let error: PromptEvaluationError | null = null;
   let response: PromptResponse<string> | null = null;
   try {
@@ -222,13 +222,13 @@ describe("a recorded error is reported with the provider's message:", () => {
     "%s",
     async (_id, { status, response }) => {
       const answer: WireAnswer = { json: response, status };
-      await using server = await wireServer([answer], { leftOver: "allowed" });
+      await using server = await startWireServer([answer], { leftOver: "allowed" });
       const adapter = new OpenAIAdapter({
         model: "recorded",
         clientConfig: { apiKey: testKey, baseURL: server.url },
         throttle: { maxAttempts: 1 },
       });
-      const failed = adapter.evaluate(promptWith(), { session: new Session() });
+      const failed = adapter.evaluate(createTaskPrompt(), { session: new Session() });
       const { message: said = String(status) } = Object(Object(response).error ?? response);
       await expect(failed).rejects.toMatchObject({
         phase: "request",

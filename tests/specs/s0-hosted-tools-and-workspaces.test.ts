@@ -18,7 +18,7 @@ import {
 } from "weakincentives";
 import type { ModelAction } from "weakincentives/local";
 import { OpenAIAdapter, type OpenAIHostedToolsConfig } from "weakincentives/openai";
-import { folderOf } from "../support/local/stage.ts";
+import { createFolder } from "../support/local/stage.ts";
 import { clients, testKey } from "../support/openai-clients.ts";
 import { runExample, startExample } from "../support/specs/example-run.ts";
 import {
@@ -47,7 +47,7 @@ const fileSearch = { type: "file_search", vector_store_ids: ["vs_1", "vs_2"], ma
 const webSearch = { type: "web_search" };
 
 const createPages = () =>
-  folderOf({
+  createFolder({
     "pages.json": JSON.stringify({ "growth.html": growth }),
     "growth.html": "<title>Growth</title><p>Sales growth is the new total over the old.</p>",
   });

@@ -22,7 +22,7 @@ import {
 } from "weakincentives/openai";
 import { recordingBus } from "weakincentives/testing";
 import * as z from "zod";
-import { recordsAt } from "../../src/base/reading.ts";
+import { readRecords } from "../../src/base/reading.ts";
 import { clients } from "../support/openai-clients.ts";
 import { runCanned } from "../support/specs/canned-run.ts";
 import { runExample, runFailure, startExample } from "../support/specs/example-run.ts";
@@ -332,7 +332,7 @@ describe.each(clients)("S1 OpenAI Code Interpreter Tool, on %s", (_, reach) => {
     const [event] = bus.of("ToolInvoked");
     const containerId = event?.origin?.containerId;
     const { body } = await on.ask(`GET /containers/${containerId}/files`);
-    const [file] = recordsAt(body, "data");
+    const [file] = readRecords(body, "data");
     const histogram = {
       type: "containerFile",
       containerId,

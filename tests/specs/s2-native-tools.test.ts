@@ -26,8 +26,8 @@ import {
 } from "weakincentives/openai";
 import { fakeClock, recordingBus } from "weakincentives/testing";
 import * as z from "zod";
-import { recordAt, textAt } from "../../src/base/reading.ts";
-import { folderOf } from "../support/local/stage.ts";
+import { readRecord, readString } from "../../src/base/reading.ts";
+import { createFolder } from "../support/local/stage.ts";
 import { clients } from "../support/openai-clients.ts";
 import {
   type Example,
@@ -320,7 +320,7 @@ describe.each(clients)("S2 OpenAI Native Tools via Responses, on %s", (_, reach)
     const page = "<title>Safety</title><p>LLM safety improved.</p>";
     const on = await startExample(reach, {
       script: [[{ search: { web: "LLM safety" } }], [{ say: "All is safe." }]],
-      provider: { web: folderOf({ "safety.html": page }) },
+      provider: { web: createFolder({ "safety.html": page }) },
     });
     const { bodies, response } = await on.run(createResearchPrompt(new OpenAIWebSearchSection()), {
       evaluate: { toolChoice: { type: "built_in", name: "web_search" } },
@@ -366,8 +366,8 @@ describe.each(clients)("S2 OpenAI Native Tools via Responses, on %s", (_, reach)
     if (!(error instanceof PromptEvaluationError)) throw error;
     expect(error).toMatchObject({ phase: "request", requestId: expect.stringMatching(/^req_/) });
     const { body } = await on.ask("GET /vector_stores/vs_gone");
-    expect(error.providerPayload).toMatchObject({ error: recordAt(body, "error") });
-    const words = textAt(recordAt(body, "error"), "message");
+    expect(error.providerPayload).toMatchObject({ error: readRecord(body, "error") });
+    const words = readString(readRecord(body, "error"), "message");
     expect(error.message).toContain(`status 404: ${words.slice(0, -1)}`);
   });
 

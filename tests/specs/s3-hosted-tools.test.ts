@@ -15,7 +15,7 @@ import {
 } from "weakincentives";
 import { recordingBus } from "weakincentives/testing";
 import * as z from "zod";
-import { folderOf } from "../support/local/stage.ts";
+import { createFolder } from "../support/local/stage.ts";
 import { clients } from "../support/openai-clients.ts";
 import {
   type ExampleOptions,
@@ -64,7 +64,7 @@ const cited = { say: words, citations: [{ hit: 0 }] };
 /** Makes the model search that web and cite the first result. */
 const createSearch = (script: ExampleOptions["script"] = [[search], [cited]]) => ({
   script,
-  provider: { web: folderOf(pages) },
+  provider: { web: createFolder(pages) },
 });
 
 /** Returns the expected result for the id of the call. */

@@ -9,8 +9,8 @@ import {
   webSearchTool,
 } from "weakincentives";
 import { defaultCodecs, type HostedToolCodec, type WireItem } from "weakincentives/openai";
-import { itemsOfType, recordsAt, textAt } from "../../src/base/reading.ts";
-import { folderOf } from "../support/local/stage.ts";
+import { filterByType, readRecords, readString } from "../../src/base/reading.ts";
+import { createFolder } from "../support/local/stage.ts";
 import { clients } from "../support/openai-clients.ts";
 import { runCanned, runCannedFailure } from "../support/specs/canned-run.ts";
 import { runExample } from "../support/specs/example-run.ts";
@@ -136,10 +136,10 @@ describe.each(clients)("S3 Hosted Tools, on %s", (_, reach) => {
       serialize: () => ({ type: "code_interpreter", container: { type: "auto" } }),
       include: () => ["code_interpreter_call.outputs"],
       parseOutput(items) {
-        const [call] = itemsOfType(items, "code_interpreter_call");
+        const [call] = filterByType(items, "code_interpreter_call");
         if (!call) return null;
-        const logs = recordsAt(call, "outputs").map((output) => textAt(output, "logs"));
-        return { code: textAt(call, "code"), stdout: logs.join("") };
+        const logs = readRecords(call, "outputs").map((output) => readString(output, "logs"));
+        return { code: readString(call, "code"), stdout: logs.join("") };
       },
     };
     const tool = new HostedTool<PythonConfig, PythonResult>({
@@ -165,7 +165,7 @@ describe.each(clients)("S3 Hosted Tools, on %s", (_, reach) => {
     };
     const { bodies, response } = await runExample(reach, createPrompt(webSearchTool()), {
       script: [[{ search: { web: "rain" } }], [{ say: "No." }]],
-      provider: { web: folderOf({ "rain.html": "<title>Rain</title><p>No rain.</p>" }) },
+      provider: { web: createFolder({ "rain.html": "<title>Rain</title><p>No rain.</p>" }) },
       adapter: { hostedToolCodecs: [preview] },
     });
     expect(bodies[0]?.["tools"]).toEqual([{ type: "web_search_preview" }]);

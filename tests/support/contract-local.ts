@@ -7,7 +7,7 @@ import type {
   MakeSubject,
 } from "../../src/testing/contract/subject.ts";
 import { wireUsage } from "./contract-server.ts";
-import { folderOf } from "./local/stage.ts";
+import { createFolder } from "./local/stage.ts";
 import { testKey } from "./openai-clients.ts";
 import { workspaceSandbox } from "./workspace/stage.ts";
 
@@ -44,7 +44,7 @@ export function localSubject(reach: Connect): MakeSubject {
         },
       },
       sandbox: workspaceSandbox(),
-      web: folderOf({ "owls.html": "<title>Owls</title><p>Owls.</p>" }),
+      web: createFolder({ "owls.html": "<title>Owls</title><p>Owls.</p>" }),
     });
     const { url } = await provider.listen();
     const asked: string[] = [];

@@ -1,6 +1,6 @@
 import type { ProviderAdapter } from "../../src/adapter/provider-adapter.ts";
 import type { Clock } from "../../src/base/clock.ts";
-import { type TokenUsage, usageOf } from "../../src/base/usage.ts";
+import { type TokenUsage, toUsage } from "../../src/base/usage.ts";
 import type { WireItem } from "../../src/openai/wire.ts";
 import type {
   ContractAnswer,
@@ -15,7 +15,7 @@ import {
   type SeenRequest,
   type WireAnswer,
   webSearchCall,
-  wireServer,
+  startWireServer,
 } from "./wire-server.ts";
 
 /**
@@ -29,7 +29,7 @@ import {
  */
 export function openaiSubject(make: (url: string, clock: Clock) => ProviderAdapter): MakeSubject {
   return async (script, { clock }) => {
-    const server = await wireServer(script.map(toAnswer), { leftOver: "allowed" });
+    const server = await startWireServer(script.map(toAnswer), { leftOver: "allowed" });
     return {
       adapter: make(server.url, clock),
       asked: () => server.requests.filter(isTurn).map(({ text }) => text),
@@ -60,7 +60,7 @@ function toResponse({ text, toolCalls = [], hostedCalls = [], usage }: ContractA
 
 /** Converts usage to OpenAI's wire format. */
 export function wireUsage(parts: Partial<TokenUsage>): WireItem {
-  const usage = usageOf(parts);
+  const usage = toUsage(parts);
   return {
     input_tokens: usage.inputTokens,
     input_tokens_details: { cached_tokens: usage.cachedTokens },

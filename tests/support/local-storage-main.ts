@@ -1,7 +1,7 @@
 /** Serves a data folder until it is killed: `node tests/support/local-storage-main.ts FOLDER`. */
 import { writeSync } from "node:fs";
 import { systemClock } from "../../src/base/clock.ts";
-import { localStorage } from "./local-storage.ts";
+import { startLocalStorage } from "./local-storage.ts";
 
-const { url } = await localStorage({ dataDir: process.argv[2] ?? "", clock: systemClock });
+const { url } = await startLocalStorage({ dataDir: process.argv[2] ?? "", clock: systemClock });
 writeSync(1, `${url}\n`);

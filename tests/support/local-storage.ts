@@ -5,7 +5,7 @@ import { serve } from "@hono/node-server";
 import OpenAI from "openai";
 import type { Clock } from "../../src/base/clock.ts";
 import { type ContainerLimits, Containers } from "../../src/local/containers/containers.ts";
-import { emptyApi } from "../../src/local/http/api.ts";
+import { createApi } from "../../src/local/http/api.ts";
 import { randomIds } from "../../src/local/ids.ts";
 import { containerRoutes } from "../../src/local/routes/containers.ts";
 import { fileRoutes } from "../../src/local/routes/files.ts";
@@ -30,14 +30,14 @@ export interface LocalStorageOptions {
 export const START = 1_800_000_000_000;
 
 /** Creates a temporary data folder that is deleted with the scope. */
-export function temporaryDataDir(): Disposable & { readonly path: string } {
+export function createTemporaryDataDir(): Disposable & { readonly path: string } {
   const path = mkdtempSync(join(tmpdir(), "wink-local-"));
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
 }
 
 /** Serves the stores of a local provider and their routes on a real socket. */
-export async function localStorage(options: LocalStorageOptions = {}) {
-  const folder = options.dataDir === undefined ? temporaryDataDir() : undefined;
+export async function startLocalStorage(options: LocalStorageOptions = {}) {
+  const folder = options.dataDir === undefined ? createTemporaryDataDir() : undefined;
   const dataDir = options.dataDir ?? folder?.path ?? "";
   const fake = fakeClock({ now: START + (options.startsAfterMs ?? 0) });
   const clock = options.clock ?? fake;
@@ -49,7 +49,7 @@ export async function localStorage(options: LocalStorageOptions = {}) {
   const sandbox = options.sandbox ?? host;
   const containers = new Containers({ database, files, dataDir, sandbox, clock, ids, limits });
   const faults: unknown[] = [];
-  const app = emptyApi({ clock, ids, apiKey: null, onFault: (fault) => faults.push(fault) });
+  const app = createApi({ clock, ids, apiKey: null, onFault: (fault) => faults.push(fault) });
   fileRoutes(app, { files });
   containerRoutes(app, { containers, files });
   const { server, port } = await startListening(app.fetch);

@@ -25,7 +25,7 @@ export const clients: typeof allClients =
 type ClientOptions = Pick<OpenAIAdapterOptions, "client" | "clientConfig">;
 
 /** The same kinds, as client factories. */
-export const madeClients: readonly (readonly [string, (url: string) => OpenAIClient])[] =
+export const clientFactories: readonly (readonly [string, (url: string) => OpenAIClient])[] =
   clients.map(([name, options]) => [
     name,
     (url) => {

@@ -11,12 +11,12 @@ import {
 import { OpenAIAdapter, type OpenAIAdapterOptions } from "weakincentives/openai";
 import { fakeClock, recordingBus } from "weakincentives/testing";
 import { testKey } from "./openai-clients.ts";
-import { type WireScript, type WireServerOptions, wireServer } from "./wire-server.ts";
+import { type WireScript, type WireServerOptions, startWireServer } from "./wire-server.ts";
 
 type Parts = Partial<MarkdownSectionOptions<object, object, never, never>>;
 
 /** Creates a prompt with the text `Go.` and these section options. */
-export function promptWith(parts: Parts = {}): Prompt<string> {
+export function createTaskPrompt(parts: Parts = {}): Prompt<string> {
   const section = new MarkdownSection({ key: "task", title: "Task", template: "Go.", ...parts });
   return new Prompt(new PromptTemplate({ ns: "test", key: "run", sections: [section] }));
 }
@@ -47,8 +47,8 @@ export interface RunOptions {
 }
 
 /** Evaluates a prompt against a server that plays `script`. Returns a thrown error as `error`. */
-export async function runOn(script: WireScript, options: RunOptions = {}) {
-  const server = await wireServer(script, { leftOver: "allowed", ...options.server });
+export async function runScript(script: WireScript, options: RunOptions = {}) {
+  const server = await startWireServer(script, { leftOver: "allowed", ...options.server });
   const bus = recordingBus();
   const clock = fakeClock({ skipsSleep: true });
   const client = options.client ?? ((baseURL) => ({ clientConfig: { apiKey: testKey, baseURL } }));
@@ -57,7 +57,7 @@ export async function runOn(script: WireScript, options: RunOptions = {}) {
     const adapter = new OpenAIAdapter(about);
     const session = new Session({ bus });
     const [done] = await Promise.allSettled([
-      adapter.evaluate(options.prompt ?? promptWith(), { session, ...options.evaluate }),
+      adapter.evaluate(options.prompt ?? createTaskPrompt(), { session, ...options.evaluate }),
     ]);
     const { requests } = server;
     const bodies = requests.filter(({ path }) => path === "/responses").map(({ body }) => body);

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js";
 import { isPlainObject } from "../../src/base/freeze.ts";
-import { maybeTextAt, recordAt, recordsAt, textAt, textsAt } from "../../src/base/reading.ts";
+import { readStringOrNull, readRecord, readRecords, readString, readStrings } from "../../src/base/reading.ts";
 import type { WireItem } from "../../src/openai/wire.ts";
 
 /**
@@ -12,7 +12,7 @@ import type { WireItem } from "../../src/openai/wire.ts";
  */
 
 /** Lists why OpenAI would reject a request. Unknown keys count, except in input items. */
-export function requestProblems(
+export function findRequestProblems(
   method: string,
   path: string,
   body: unknown,
@@ -21,19 +21,19 @@ export function requestProblems(
   if (!judge) return null;
   const operation = judge.findOperation(method, path);
   if (!operation) return [`${method} ${path} is not one of OpenAI's routes`];
-  const content = recordAt(recordAt(operation, "requestBody"), "content");
+  const content = readRecord(readRecord(operation, "requestBody"), "content");
   const schema = findJsonSchema(content);
   if (schema === "" || (body === undefined && "multipart/form-data" in content)) return [];
   return judge.findProblems("closed", schema, body);
 }
 
 /** Lists the problems of a response to a route such as `"GET /files/file_1"`; POST is the default method. */
-export function responseProblems(route: string, body: unknown): readonly string[] | null {
+export function findResponseProblems(route: string, body: unknown): readonly string[] | null {
   const judge = getValidator();
   if (!judge) return null;
   const [method = "", path = ""] = route.startsWith("/") ? ["POST", route] : route.split(" ");
-  const answers = recordAt(judge.findOperation(method, path) ?? {}, "responses");
-  const schema = findJsonSchema(recordAt(recordAt(answers, "200"), "content"));
+  const answers = readRecord(judge.findOperation(method, path) ?? {}, "responses");
+  const schema = findJsonSchema(readRecord(readRecord(answers, "200"), "content"));
   if (schema === "") return [`${method} ${path} is not known to answer with JSON`];
   return judge.findProblems("open", schema, body);
 }
@@ -74,7 +74,7 @@ export function findBodyRefusal(body: WireItem): Refusal | null {
   const unknown = Object.keys(body).find((key) => !knownKeys.has(key));
   if (unknown !== undefined)
     return createRefusal(`Unknown parameter: '${unknown}'.`, unknown, "unknown_parameter");
-  const bare = recordsAt(body, "tools").findIndex(
+  const bare = readRecords(body, "tools").findIndex(
     (tool) => tool["type"] === "code_interpreter" && !("container" in tool),
   );
   if ("model" in body && bare < 0) return null;
@@ -96,7 +96,7 @@ export const answeredCalls: ReadonlySet<string> = new Set([
 
 /** Rejects a history with a call or output alone, or with reasoning that is last or not stored. */
 export function findHistoryRefusal(body: WireItem): Refusal | null {
-  const items = recordsAt(body, "input");
+  const items = readRecords(body, "input");
   const isWhole =
     !body["previous_response_id"] &&
     !body["conversation"] &&
@@ -104,7 +104,7 @@ export function findHistoryRefusal(body: WireItem): Refusal | null {
   const has = (type: string, callId: string) =>
     items.some((item) => item["type"] === type && item["call_id"] === callId);
   for (const [index, item] of items.entries()) {
-    const [type, callId, id] = [textAt(item, "type"), textAt(item, "call_id"), textAt(item, "id")];
+    const [type, callId, id] = [readString(item, "type"), readString(item, "call_id"), readString(item, "id")];
     const call = type.replace(/_output$/, "");
     const words = call.replaceAll("_", " ");
     if (answeredCalls.has(type) && !has(`${type}_output`, callId))
@@ -120,7 +120,7 @@ export function findHistoryRefusal(body: WireItem): Refusal | null {
         `Item '${id}' of type 'reasoning' was provided without its required following item.`,
         "input",
       );
-    if (body["store"] === false && maybeTextAt(item, "encrypted_content") === null)
+    if (body["store"] === false && readStringOrNull(item, "encrypted_content") === null)
       return { ...createRefusal(createNotStoredMessage(id), "input"), status: 404 };
   }
   return null;
@@ -129,7 +129,7 @@ export function findHistoryRefusal(body: WireItem): Refusal | null {
 function isFromModel(item: WireItem | undefined): boolean {
   if (!item) return false;
   if ("role" in item) return item["role"] === "assistant";
-  return !/_(output|response)$/.test(textAt(item, "type"));
+  return !/_(output|response)$/.test(readString(item, "type"));
 }
 
 function createNotStoredMessage(id: string): string {
@@ -166,10 +166,10 @@ function getValidator(): Validator | null {
 function compileDocument(folder: string): Validator {
   const document = readJson(join(folder, "openapi.json"));
   const overlay = readJson(join(folder, "overlay.json"));
-  for (const patch of [...recordsAt(overlay, "patches"), ...undocumentedPatches])
+  for (const patch of [...readRecords(overlay, "patches"), ...undocumentedPatches])
     applyPatch(patch, document);
-  const schemas = recordAt(recordAt(document, "components"), "schemas");
-  const paths = recordAt(document, "paths");
+  const schemas = readRecord(readRecord(document, "components"), "schemas");
+  const paths = readRecord(document, "paths");
   const ajv = new Ajv2020({
     strict: false,
     validateSchema: false,
@@ -182,7 +182,7 @@ function compileDocument(folder: string): Validator {
   return {
     findOperation(method, path) {
       const template = Object.keys(paths).find((each) => matchesPath(each, path)) ?? "";
-      const operation = recordAt(paths, path in paths ? path : template)[method.toLowerCase()];
+      const operation = readRecord(paths, path in paths ? path : template)[method.toLowerCase()];
       return isPlainObject(operation) ? operation : null;
     },
     findProblems(variant, reference, value) {
@@ -200,7 +200,7 @@ function readJson(path: string): Record<string, unknown> {
 }
 
 function findJsonSchema(content: Schema): string {
-  return textAt(recordAt(recordAt(content, "application/json"), "schema"), "$ref");
+  return readString(readRecord(readRecord(content, "application/json"), "schema"), "$ref");
 }
 
 function matchesPath(template: string, path: string): boolean {
@@ -230,12 +230,12 @@ const undocumentedPatches: readonly Schema[] = Object.entries({
 
 /** Applies one step of an overlay. Modifies `document`. */
 function applyPatch(patch: Schema, document: Record<string, unknown>): void {
-  const path = textAt(patch, "path");
+  const path = readString(patch, "path");
   const keys = path.split("/").slice(1);
   const last = keys.pop() ?? "";
   const parent = keys.reduce<unknown>((part, key) => Object(part)[key], document);
   if (!isPlainObject(parent)) throw new Error(`The overlay's ${path} is not in the document`);
-  const [target, { value }] = [recordAt(parent, last), patch];
+  const [target, { value }] = [readRecord(parent, last), patch];
   switch (patch["op"]) {
     case "add":
       parent[last] = value;
@@ -247,8 +247,8 @@ function applyPatch(patch: Schema, document: Record<string, unknown>): void {
       parent[last] = { anyOf: [target, value] };
       return;
     case "unrequire": {
-      const names = textsAt(patch, "value");
-      const required = textsAt(target, "required").filter((name) => !names.includes(name));
+      const names = readStrings(patch, "value");
+      const required = readStrings(target, "required").filter((name) => !names.includes(name));
       parent[last] = { ...target, required };
       return;
     }
@@ -277,8 +277,8 @@ function rewriteSchemas(schemas: Schema, variant: Variant): Schema {
     const result: Record<string, unknown> = { ...schema, ...toReference(schema, name) };
     if (every.length > 0) result["allOf"] = every;
     for (const key of ["items", "additionalProperties"])
-      if (isPlainObject(schema[key])) result[key] = rewrite(recordAt(schema, key), name);
-    const properties = recordAt(schema, "properties");
+      if (isPlainObject(schema[key])) result[key] = rewrite(readRecord(schema, key), name);
+    const properties = readRecord(schema, "properties");
     if (Object.keys(properties).length === 0) return result; // a map with any keys
     result["properties"] = mapSchemas(properties, (property) => rewrite(property, name));
     if (variant === "closed") result["additionalProperties"] ??= false;
@@ -299,7 +299,7 @@ function rewriteSchemas(schemas: Schema, variant: Variant): Schema {
       const [types, rule] = [listTypes(member), rewrite(member, name)];
       for (const type of types) byType.set(type, [...(byType.get(type) ?? []), rule]);
       if (types.length === 0) rest.push(rule);
-      else if (!textsAt(merged(resolved(member)), "required").includes("type")) untyped.push(rule);
+      else if (!readStrings(merged(resolved(member)), "required").includes("type")) untyped.push(rule);
     }
     if (byType.size === 0) return { anyOf: rest };
     const byTheirType = {
@@ -322,26 +322,26 @@ function rewriteSchemas(schemas: Schema, variant: Variant): Schema {
   }
 
   function listTypes(member: Schema): readonly string[] {
-    const type = recordAt(recordAt(merged(resolved(member)), "properties"), "type");
-    return [type, ...recordsAt(type, "anyOf")].flatMap((each) => textsAt(each, "enum"));
+    const type = readRecord(readRecord(merged(resolved(member)), "properties"), "type");
+    return [type, ...readRecords(type, "anyOf")].flatMap((each) => readStrings(each, "enum"));
   }
 
   /** Merges `allOf` parts into one object schema, because no part lists the other parts' keys. */
   function merged(schema: Schema): Schema {
-    const parts = recordsAt(schema, "allOf").map((part) => merged(resolved(part)));
+    const parts = readRecords(schema, "allOf").map((part) => merged(resolved(part)));
     if (parts.length === 0 || !parts.every((part) => "properties" in part)) return schema;
     const { allOf: _parts, ...rest } = schema;
     const properties: Record<string, unknown> = {};
     for (const part of parts)
-      for (const [key, property] of Object.entries(recordAt(part, "properties")))
+      for (const [key, property] of Object.entries(readRecord(part, "properties")))
         properties[key] = key in properties ? { allOf: [properties[key], property] } : property;
-    const required = parts.flatMap((part) => textsAt(part, "required"));
+    const required = parts.flatMap((part) => readStrings(part, "required"));
     return { ...rest, type: "object", properties, required };
   }
 
   function resolved(schema: Schema): Schema {
-    const name = /^#\/components\/schemas\/(.+)$/.exec(textAt(schema, "$ref"))?.[1];
-    return name === undefined ? schema : recordAt(schemas, name);
+    const name = /^#\/components\/schemas\/(.+)$/.exec(readString(schema, "$ref"))?.[1];
+    return name === undefined ? schema : readRecord(schemas, name);
   }
 }
 
@@ -357,7 +357,7 @@ function createUnless(condition: Schema, rule: Schema): Schema {
 
 function mapSchemas(schemas: Schema, change: (schema: Schema, name: string) => Schema): Schema {
   const names = Object.keys(schemas);
-  return Object.fromEntries(names.map((name) => [name, change(recordAt(schemas, name), name)]));
+  return Object.fromEntries(names.map((name) => [name, change(readRecord(schemas, name), name)]));
 }
 
 function toSchemas(value: unknown): readonly Schema[] {

@@ -12,7 +12,7 @@ export interface TarContents {
 }
 
 /** Reads a whole tar. */
-export async function tarContents(
+export async function readTarContents(
   path: string,
   limits: Partial<TarLimits> = {},
 ): Promise<TarContents> {

@@ -13,11 +13,11 @@ const temporaryFolder = realpathSync(tmpdir());
 export function temporaryTree(tree: Tree = {}): string {
   const folder = mkdtempSync(join(temporaryFolder, "wink-test-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return growTree(folder, tree);
+  return writeTree(folder, tree);
 }
 
 /** Adds files and folders to a folder and returns its path. */
-export function growTree(folder: string, tree: Tree): string {
+export function writeTree(folder: string, tree: Tree): string {
   for (const [path, bytes] of Object.entries(tree)) {
     const at = join(folder, path);
     mkdirSync(bytes === null ? at : dirname(at), { recursive: true });
@@ -27,7 +27,7 @@ export function growTree(folder: string, tree: Tree): string {
 }
 
 /** Runs `work` as an unprivileged user, because file modes do not restrict root. Returns its result. */
-export async function asPlainUser<Result>(work: () => Promise<Result> | Result): Promise<Result> {
+export async function runAsPlainUser<Result>(work: () => Promise<Result> | Result): Promise<Result> {
   if (process.geteuid?.() !== 0) return await work();
   process.seteuid?.("nobody");
   try {

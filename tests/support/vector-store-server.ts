@@ -1,17 +1,17 @@
 import { createAdaptorServer } from "@hono/node-server";
 import OpenAI from "openai";
 import { expect, onTestFinished } from "vitest";
-import { emptyApi } from "../../src/local/http/api.ts";
+import { createApi } from "../../src/local/http/api.ts";
 import { randomIds } from "../../src/local/ids.ts";
 import { vectorStoreRoutes } from "../../src/local/routes/vector-stores.ts";
-import { responseProblems } from "./openapi.ts";
+import { findResponseProblems } from "./openapi.ts";
 import { openStores } from "./vector-stores.ts";
 
 /** Serves the routes on a real socket, with the official client. Validates every response against OpenAI's specification. */
-export async function servedStores() {
+export async function serveStores() {
   const opened = openStores();
   const { clock, stores, faults } = opened;
-  const app = emptyApi({
+  const app = createApi({
     clock,
     ids: randomIds(),
     apiKey: null,
@@ -37,7 +37,7 @@ export async function servedStores() {
       ...init,
     });
     const answer = await response.json();
-    if (response.ok) expect(responseProblems(route.split("?")[0] ?? "", answer) ?? []).toEqual([]);
+    if (response.ok) expect(findResponseProblems(route.split("?")[0] ?? "", answer) ?? []).toEqual([]);
     return { status: response.status, answer };
   };
   const checkedFetch: typeof fetch = async (input, init) => {
@@ -48,7 +48,7 @@ export async function servedStores() {
     const { pathname } = new URL(response.url);
     const route = `${init?.method?.toUpperCase()} ${pathname.replace("/v1", "")}`;
     if (response.ok)
-      expect(responseProblems(route, await response.clone().json()) ?? []).toEqual([]);
+      expect(findResponseProblems(route, await response.clone().json()) ?? []).toEqual([]);
     return response;
   };
   const client = new OpenAI({ baseURL, apiKey: "none", maxRetries: 0, fetch: checkedFetch });

@@ -3,7 +3,7 @@
  * of them are indexed: `node tests/support/vector-store-writer.ts DIRECTORY`.
  */
 import { writeSync } from "node:fs";
-import { openStores, plain } from "./vector-stores.ts";
+import { openStores, defaultStore } from "./vector-stores.ts";
 
 const FILES = 300;
 const FIRST = 20;
@@ -12,6 +12,6 @@ const { stores, upload } = openStores(process.argv[2]);
 const fileIds = Array.from({ length: FILES }, (_, index) =>
   upload(`${index}.txt`, `Of bird b${index}. ${"It was seen near the lake. ".repeat(250)}`),
 );
-const { id } = stores.create({ ...plain, name: "killed", fileIds });
+const { id } = stores.create({ ...defaultStore, name: "killed", fileIds });
 while (stores.get(id).file_counts.completed < FIRST) await new Promise(setImmediate);
 writeSync(1, `${JSON.stringify({ id, fileIds })}\n`);

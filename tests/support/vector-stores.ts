@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { randomIds } from "../../src/local/ids.ts";
-import { defaultSizes } from "../../src/local/search/chunks.ts";
+import { defaultChunkSizes } from "../../src/local/search/chunks.ts";
 import {
   type NewVectorStore,
   type VectorStoreSearch,
@@ -13,13 +13,13 @@ import { FileStore } from "../../src/local/store/file-store.ts";
 import { fakeClock } from "../../src/testing/fake-clock.ts";
 
 /** A store with default settings. */
-export const plain: NewVectorStore = {
+export const defaultStore: NewVectorStore = {
   name: null,
   description: null,
   expiresDays: null,
   metadata: {},
   fileIds: [],
-  sizes: defaultSizes,
+  sizes: defaultChunkSizes,
 };
 
 /** Files with different topics. */
@@ -51,7 +51,7 @@ export function openStores(given?: string) {
   };
   const attach = (store: string, filename: string, content: string, attributes = {}): string => {
     const fileId = upload(filename, content);
-    stores.files.attach(store, { fileId, attributes, sizes: defaultSizes });
+    stores.files.attach(store, { fileId, attributes, sizes: defaultChunkSizes });
     return fileId;
   };
   const search = (query: string | readonly string[], given: Partial<VectorStoreSearch> = {}) =>

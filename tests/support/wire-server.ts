@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { isPlainObject } from "../../src/base/freeze.ts";
-import { maybeTextAt, recordAt, textAt, textsAt } from "../../src/base/reading.ts";
+import { readStringOrNull, readRecord, readString, readStrings } from "../../src/base/reading.ts";
 import type { WireItem } from "../../src/openai/wire.ts";
-import { answeredCalls, findBodyRefusal, findHistoryRefusal, requestProblems } from "./openapi.ts";
+import { answeredCalls, findBodyRefusal, findHistoryRefusal, findRequestProblems } from "./openapi.ts";
 
 export {
   applyPatchCall,
@@ -104,7 +104,7 @@ export interface WireServer extends AsyncDisposable {
  * @example
  * await using server = await wireServer([[functionCall("add", { a: 1 })], [message("One.")]]);
  */
-export async function wireServer(
+export async function startWireServer(
   script: WireScript,
   options: WireServerOptions = {},
 ): Promise<WireServer> {
@@ -129,7 +129,7 @@ export async function wireServer(
     const what = `request ${requests.push(seen)}, ${seen.method} ${seen.path}`;
     response.setHeader("x-request-id", `req_${requests.length}`);
     response.setHeader("openai-processing-ms", "1");
-    const problems = requestProblems(seen.method, seen.path, json) ?? [];
+    const problems = findRequestProblems(seen.method, seen.path, json) ?? [];
     if (options.invalid !== "allowed")
       violations.push(...problems.map((problem) => `${what}: ${problem}`));
     const answer = await player.answer(seen, what);
@@ -275,7 +275,7 @@ function createResponse(
   const { headers = {}, usage = defaultUsage, error = null, model = body["model"] } = answer;
   const { incomplete_details = null, id = nextId("resp") } = answer;
   const { status = error ? "failed" : incomplete_details ? "incomplete" : "completed" } = answer;
-  const include = textsAt(body, "include");
+  const include = readStrings(body, "include");
   const output = addIds(answer.output, nextId).map((item) => omitUnrequested(item, include));
   const echo = Object.entries(repeatedFields).map(([key, value]) => [key, body[key] ?? value]);
   const json = {
@@ -313,9 +313,9 @@ function createIdGenerator(items: readonly WireItem[]): NextId {
 function addIds(items: readonly WireItem[], nextId: NextId): readonly WireItem[] {
   let lastCall = "";
   return items.map((item) => {
-    const type = textAt(item, "type");
+    const type = readString(item, "type");
     const { id = nextId(prefixes.get(type) ?? "item") } = item;
-    if (answeredCalls.has(type)) lastCall = maybeTextAt(item, "call_id") ?? nextId("call");
+    if (answeredCalls.has(type)) lastCall = readStringOrNull(item, "call_id") ?? nextId("call");
     const hasCall = answeredCalls.has(type) || type === "shell_call_output";
     return { id, ...(hasCall ? { call_id: lastCall } : {}), ...item };
   });
@@ -325,7 +325,7 @@ function addIds(items: readonly WireItem[], nextId: NextId): readonly WireItem[]
 function omitUnrequested(item: WireItem, include: readonly string[]): WireItem {
   const isIncluded = (what: string) => include.includes(what);
   const { encrypted_content: _sealed, ...plain } = item;
-  const { sources: _sources, ...action } = recordAt(item, "action");
+  const { sources: _sources, ...action } = readRecord(item, "action");
   switch (item["type"]) {
     case "code_interpreter_call":
       return isIncluded("code_interpreter_call.outputs") ? item : { ...item, outputs: null };

@@ -1,11 +1,11 @@
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createWorkspaceFixture, filesIn, repository } from "../support/workspace/stage.ts";
+import { createWorkspaceFixture, readFiles, createRepository } from "../support/workspace/stage.ts";
 
 describe("syncing a workspace on cleanup", () => {
   it("does not overwrite files in the mounted folder that only the user changed", async () => {
-    const folder = repository({ "p/a.txt": "a\n", "p/b.txt": "b\n", "p/.env": "KEY=1\n" });
+    const folder = createRepository({ "p/a.txt": "a\n", "p/b.txt": "b\n", "p/.env": "KEY=1\n" });
     const code = 'open("/mnt/data/p/a.txt", "w").write("by code\\n") and None';
     const fixture = await createWorkspaceFixture([[{ code }], [{ say: "Done." }]]);
     const section = fixture.createSection({
@@ -17,7 +17,7 @@ describe("syncing a workspace on cleanup", () => {
     await fixture.run(section);
     writeFileSync(join(folder, "p/b.txt"), "by the user\n");
     expect(await section.cleanup()).toMatchObject({ changed: ["p/a.txt"], failed: [] });
-    expect(filesIn(folder)).toEqual({
+    expect(readFiles(folder)).toEqual({
       "p/.env": "KEY=1\n",
       "p/a.txt": "by code\n",
       "p/b.txt": "by the user\n",
@@ -25,8 +25,8 @@ describe("syncing a workspace on cleanup", () => {
   });
 
   it("writes all files to another folder and overwrites existing ones", async () => {
-    const folder = repository({ "a.txt": "new\n" });
-    const results = repository({ "p/a.txt": "old\n", "p/other.txt": "stays\n" });
+    const folder = createRepository({ "a.txt": "new\n" });
+    const results = createRepository({ "p/a.txt": "old\n", "p/other.txt": "stays\n" });
     const fixture = await createWorkspaceFixture([[{ code: "1" }], [{ say: "Done." }]]);
     const section = fixture.createSection({
       mounts: [{ hostPath: folder, mountPath: "p" }],
@@ -36,11 +36,11 @@ describe("syncing a workspace on cleanup", () => {
     });
     await fixture.run(section);
     expect(await section.cleanup()).toMatchObject({ changed: [], failed: [] });
-    expect(filesIn(results)).toEqual({ "p/a.txt": "new\n", "p/other.txt": "stays\n" });
+    expect(readFiles(results)).toEqual({ "p/a.txt": "new\n", "p/other.txt": "stays\n" });
   });
 
   it("syncs nothing and does not fail if the mounts were never copied", async () => {
-    const folder = repository({ "a.txt": "a\n" });
+    const folder = createRepository({ "a.txt": "a\n" });
     const fixture = await createWorkspaceFixture([]);
     const section = fixture.createSection({
       mounts: [{ hostPath: folder, mountPath: "p" }],
@@ -56,8 +56,8 @@ describe("syncing a workspace on cleanup", () => {
 
 describe("syncing a workspace to a destination that cannot be written", () => {
   it("copies all files to another folder, which the report names", async () => {
-    const folder = repository({ "a.txt": "a\n" });
-    const closed = repository({ file: "no folder" });
+    const folder = createRepository({ "a.txt": "a\n" });
+    const closed = createRepository({ file: "no folder" });
     const code = 'open("/mnt/data/p/b.txt", "w").write("by code\\n") and None';
     const fixture = await createWorkspaceFixture([[{ code }], [{ say: "Done." }]]);
     const section = fixture.createSection({
@@ -69,7 +69,7 @@ describe("syncing a workspace to a destination that cannot be written", () => {
     await fixture.run(section);
     const { failed, keptIn } = await section.cleanup();
     expect(failed.map(({ path }) => path)).toEqual(["p/a.txt", "p/b.txt"]);
-    expect(filesIn(keptIn ?? "")).toEqual({ "p/a.txt": "a\n", "p/b.txt": "by code\n" });
+    expect(readFiles(keptIn ?? "")).toEqual({ "p/a.txt": "a\n", "p/b.txt": "by code\n" });
     rmSync(keptIn ?? "", { recursive: true });
   });
 });

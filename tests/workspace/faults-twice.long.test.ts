@@ -9,8 +9,8 @@ import {
 } from "weakincentives";
 import { OpenAIAdapter } from "weakincentives/openai";
 import { type ContainerFault, EXPIRE, expireContainer } from "../support/workspace/fault-stage.ts";
-import { relayTo } from "../support/workspace/relay.ts";
-import { createWorkspaceFixture, hasBubblewrap, repository } from "../support/workspace/stage.ts";
+import { startFaultRelay } from "../support/workspace/relay.ts";
+import { createWorkspaceFixture, hasBubblewrap, createRepository } from "../support/workspace/stage.ts";
 import {
   FaultScenario,
   isConversationRequest,
@@ -123,7 +123,7 @@ describe.skipIf(!hasBubblewrap)("the container of a workspace", () => {
     ];
     await scenario.fixture.section.cleanup();
     const status = (id: string) =>
-      scenario.fixture.calls.status(id).catch((error: { status: number }) => error.status);
+      scenario.fixture.calls.getStatus(id).catch((error: { status: number }) => error.status);
     return await Promise.all(ids.filter((id) => id !== "").map(status));
   };
 
@@ -136,7 +136,7 @@ describe.skipIf(!hasBubblewrap)("the container of a workspace", () => {
   });
 
   it("leaves no temporary files behind after it was lost", async () => {
-    const folder = repository({});
+    const folder = createRepository({});
     vi.stubEnv("TMPDIR", folder);
     onTestFinished(() => void vi.unstubAllEnvs());
     const inTool = (scenario: FaultScenario) => scenario.killCurrent();
@@ -158,7 +158,7 @@ describe.skipIf(!hasBubblewrap)("a container that the caller created", () => {
     const fixture = await createWorkspaceFixture(({ text }) =>
       text === EXPIRE ? [{ expireContainer: true }, { say: "Gone." }] : [{ code: "print(1)" }],
     );
-    const relay = await relayTo(fixture.url);
+    const relay = await startFaultRelay(fixture.url);
     onTestFinished(() => relay[Symbol.asyncDispose]());
     const { id } = await fixture.calls.create({ name: "mine" });
     const kill = async () =>

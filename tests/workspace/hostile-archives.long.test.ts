@@ -4,8 +4,8 @@ import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type CraftedEntry, createPaxRecords, createTar } from "../support/crafted-tar.ts";
 import { temporaryTree } from "../support/temporary-tree.ts";
-import { type BentRequest, type BentStage, bentStage } from "../support/workspace/bent-stage.ts";
-import { filesIn, repository } from "../support/workspace/stage.ts";
+import { type InterceptedRequest, type InterceptionFixture, createInterceptionFixture } from "../support/workspace/bent-stage.ts";
+import { readFiles, createRepository } from "../support/workspace/stage.ts";
 
 const REPORT = ".wink-report.json";
 
@@ -82,8 +82,8 @@ function createLongName(name: string): readonly CraftedEntry[] {
 }
 
 /** Returns these bytes instead of every archive that is downloaded. */
-function serveArchive(fixture: BentStage, bytes: Uint8Array): void {
-  fixture.bend(async ({ path }) => {
+function serveArchive(fixture: InterceptionFixture, bytes: Uint8Array): void {
+  fixture.intercept(async ({ path }) => {
     const [, containerId = "", id = ""] =
       /^\/containers\/([^/]+)\/files\/([^/]+)\/content$/.exec(path) ?? [];
     if (id === "") return null;
@@ -102,12 +102,12 @@ const changeScript = [
 
 describe("a hostile archive", () => {
   it.each(hostile)("with %s is rejected completely and reported", async (_, bytes) => {
-    const folder = repository({ "a.txt": "one\n", "b.txt": "two\n" });
+    const folder = createRepository({ "a.txt": "one\n", "b.txt": "two\n" });
     const to = join(temporaryTree(), "in/the/synced");
     mkdirSync(dirname(to), { recursive: true });
-    const fixture = await bentStage(changeScript);
+    const fixture = await createInterceptionFixture(changeScript);
     serveArchive(fixture, bytes);
-    const section = fixture.section({
+    const section = fixture.createSection({
       mounts: [{ hostPath: folder, mountPath: "p" }],
       syncOnCleanup: true,
       syncDestination: to,
@@ -117,18 +117,18 @@ describe("a hostile archive", () => {
     expect(directory).toBe(to);
     expect(failed).not.toEqual([]);
     for (const { reason } of failed) expect(reason).toMatch(/\w+ \w+/);
-    expect(Object.keys(filesIn(to))).toEqual(["p/a.txt", "p/b.txt"]);
-    expect(filesIn(to)["p/b.txt"]).toBe("two\n");
+    expect(Object.keys(readFiles(to))).toEqual(["p/a.txt", "p/b.txt"]);
+    expect(readFiles(to)["p/b.txt"]).toBe("two\n");
     expect(readdirSync(dirname(to))).toEqual(["synced"]);
     const all = [...readdirSync(tmpdir()), ...readdirSync("/"), ...readdirSync("/tmp")];
     expect(all.filter((name) => name.includes("wink-evil"))).toEqual([]);
   });
 
   it("does not fail the evaluation, but makes reads fail with the reason", async () => {
-    const folder = repository({ "a.txt": "one\n" });
-    const fixture = await bentStage(changeScript);
+    const folder = createRepository({ "a.txt": "one\n" });
+    const fixture = await createInterceptionFixture(changeScript);
     serveArchive(fixture, createTar(validReport, createEvilEntry("../wink-evil")));
-    const section = fixture.section({
+    const section = fixture.createSection({
       mounts: [{ hostPath: folder, mountPath: "p" }],
       syncPolicy: "eachTurn",
     });
@@ -142,18 +142,18 @@ describe("a hostile archive", () => {
 });
 
 describe("a hostile provider", () => {
-  const isUpload = ({ method, path }: BentRequest) => method === "POST" && path.endsWith("/files");
+  const isUpload = ({ method, path }: InterceptedRequest) => method === "POST" && path.endsWith("/files");
 
   it("that rejects a file makes the error name the file", async () => {
-    const folder = repository({ "a.txt": "one\n", "sub/bad.txt": "bad" });
-    const fixture = await bentStage([]);
-    fixture.bend((request) =>
+    const folder = createRepository({ "a.txt": "one\n", "sub/bad.txt": "bad" });
+    const fixture = await createInterceptionFixture([]);
+    fixture.intercept((request) =>
       isUpload(request) && request.text.includes('filename="bad.txt"')
         ? { status: 400, body: JSON.stringify({ error: { message: "Looks like malware." } }) }
         : null,
     );
     const mounts = [{ hostPath: folder, mountPath: "p" }];
-    const section = fixture.section({ mounts, unpack: "files" });
+    const section = fixture.createSection({ mounts, unpack: "files" });
     const failing = fixture.evaluate(section);
     await expect(failing).rejects.toMatchObject({
       name: "PromptEvaluationError",
@@ -168,15 +168,15 @@ describe("a hostile provider", () => {
   it.each(["bootstrap", "files"] as const)(
     "that reports fewer bytes than were sent fails the upload: %s",
     async (unpack) => {
-      const folder = repository({ "a.txt": "one\n" });
-      const fixture = await bentStage([]);
-      fixture.bend(async (request) => {
+      const folder = createRepository({ "a.txt": "one\n" });
+      const fixture = await createInterceptionFixture([]);
+      fixture.intercept(async (request) => {
         if (!isUpload(request)) return null;
-        const { status, body } = await request.answer();
+        const { status, body } = await request.forward();
         return { status, body: JSON.stringify({ ...JSON.parse(String(body)), bytes: 3 }) };
       });
       const mounts = [{ hostPath: folder, mountPath: "p" }];
-      const section = fixture.section({ mounts, unpack });
+      const section = fixture.createSection({ mounts, unpack });
       await expect(fixture.evaluate(section)).rejects.toThrow(
         /a file of 3 bytes where \d+ were sent/,
       );
@@ -187,35 +187,35 @@ describe("a hostile provider", () => {
   );
 
   it("that lists paths outside the folder causes a report for each, and no writes", async () => {
-    const fixture = await bentStage([
+    const fixture = await createInterceptionFixture([
       [{ code: "open('/mnt/data/fine.txt', 'w').write('fine') and None" }],
       [{ say: "Done." }],
     ]);
     const paths = ["../../wink-evil", "a//b", "x/../../wink-evil", "nul\0"];
-    fixture.bend(async (request) => {
+    fixture.intercept(async (request) => {
       if (request.method !== "GET" || !request.path.endsWith("/files")) return null;
-      const { status, body } = await request.answer();
+      const { status, body } = await request.forward();
       const page = JSON.parse(String(body));
       const like = (path: string) => ({ ...page.data[0], source: "assistant", path });
       const more = [...paths.map((path) => `/mnt/data/${path}`), "/etc/passwd"].map(like);
       return { status, body: JSON.stringify({ ...page, data: [...page.data, ...more] }) };
     });
-    const section = fixture.section({ unpack: "files", syncOnCleanup: true });
+    const section = fixture.createSection({ unpack: "files", syncOnCleanup: true });
     await fixture.evaluate(section);
     const { failed, added } = await section.cleanup();
     expect(failed.map(({ path }) => path)).toEqual(paths);
     expect(added).toEqual(["fine.txt"]);
-    expect(filesIn(section.syncedDir ?? "")).toEqual({ "fine.txt": "fine" });
+    expect(readFiles(section.syncedDir ?? "")).toEqual({ "fine.txt": "fine" });
   });
 
   it("that lists files without end causes an error instead of a hang", async () => {
-    const fixture = await bentStage([[{ code: "print(1)" }], [{ say: "Done." }]]);
-    fixture.bend(async (request) => {
+    const fixture = await createInterceptionFixture([[{ code: "print(1)" }], [{ say: "Done." }]]);
+    fixture.intercept(async (request) => {
       if (request.method !== "GET" || !request.path.endsWith("/files")) return null;
-      const { status, body } = await request.answer();
+      const { status, body } = await request.forward();
       return { status, body: JSON.stringify({ ...JSON.parse(String(body)), has_more: true }) };
     });
-    const section = fixture.section({ unpack: "files", syncOnCleanup: true });
+    const section = fixture.createSection({ unpack: "files", syncOnCleanup: true });
     await fixture.evaluate(section);
     const { failed } = await section.cleanup();
     expect(failed).toMatchObject([

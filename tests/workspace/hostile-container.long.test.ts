@@ -2,8 +2,8 @@ import { existsSync, lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { OpenAIContainerWorkspaceSectionOptions, SyncReport } from "weakincentives/openai";
-import { bentStage } from "../support/workspace/bent-stage.ts";
-import { filesIn, hasBubblewrap, repository } from "../support/workspace/stage.ts";
+import { createInterceptionFixture } from "../support/workspace/bent-stage.ts";
+import { readFiles, hasBubblewrap, createRepository } from "../support/workspace/stage.ts";
 
 interface CodeResult {
   readonly report: SyncReport;
@@ -20,10 +20,10 @@ async function runAndSync(
   code: string,
   options: Partial<OpenAIContainerWorkspaceSectionOptions> = {},
 ): Promise<CodeResult> {
-  const folder = repository(MOUNTED);
+  const folder = createRepository(MOUNTED);
   const whole = `import os\nos.chdir("/mnt/data/p")\n${code}`;
-  const fixture = await bentStage([[{ code: whole }], [{ say: "Done." }]]);
-  const section = fixture.section({
+  const fixture = await createInterceptionFixture([[{ code: whole }], [{ say: "Done." }]]);
+  const section = fixture.createSection({
     mounts: [{ hostPath: folder, mountPath: "p" }],
     syncOnCleanup: true,
     ...options,
@@ -32,7 +32,7 @@ async function runAndSync(
   expect(fixture.bus.of("ToolInvoked")).toMatchObject([{ result: { success: true } }]);
   const report = await section.cleanup();
   const directory = section.syncedDir ?? "";
-  return { report, files: filesIn(directory), directory, printed: fixture.printed().join("") };
+  return { report, files: readFiles(directory), directory, printed: fixture.readOutputs().join("") };
 }
 
 const unchanged = {
@@ -105,7 +105,7 @@ open(deep + "/f", "w").write("x")`);
   });
 
   it("leaves a mounted file unchanged and reports it if its name cannot be synced", async () => {
-    const folder = repository({ "two\nlines.txt": "old", "b.txt": "b" });
+    const folder = createRepository({ "two\nlines.txt": "old", "b.txt": "b" });
     const { report, files } = await runAndSync(`open("two\\nlines.txt", "w").write("new")`, {
       mounts: [{ hostPath: folder, mountPath: "p" }],
     });
@@ -191,7 +191,7 @@ except OSError:
   });
 
   it("syncs to a folder of the user and retains its other files", async () => {
-    const to = repository({ "mine.txt": "mine", "p/a.txt": "older", "p/mine.txt": "mine too" });
+    const to = createRepository({ "mine.txt": "mine", "p/a.txt": "older", "p/mine.txt": "mine too" });
     const { files, report } = await runAndSync(`os.remove("d/b.txt")`, { syncDestination: to });
     expect(report).toMatchObject({ directory: to, deleted: ["p/d/b.txt"], failed: [] });
     expect(files).toEqual({
@@ -205,7 +205,7 @@ except OSError:
 
 describe.skipIf(!hasBubblewrap)('syncing files that code left with unpack "files"', () => {
   it("syncs the files that the provider lists, without symlinks and pipes", async () => {
-    const folder = repository({ "a.txt": "one\n" });
+    const folder = createRepository({ "a.txt": "one\n" });
     const code = `import glob, json, os
 at = json.load(open(glob.glob("/mnt/data/*-paths.json")[0]))["p/a.txt"]
 open(at, "a").write("two\\n")
@@ -215,13 +215,13 @@ os.mkfifo("pipe")
 os.makedirs("out")
 open("out/two\\nlines", "w").write("x")
 open("out/result.txt", "w").write("42") and None`;
-    const fixture = await bentStage([[{ code }], [{ say: "Done." }]]);
+    const fixture = await createInterceptionFixture([[{ code }], [{ say: "Done." }]]);
     const mounts = [{ hostPath: folder, mountPath: "p" }];
-    const section = fixture.section({ mounts, unpack: "files", syncOnCleanup: true });
+    const section = fixture.createSection({ mounts, unpack: "files", syncOnCleanup: true });
     await fixture.evaluate(section);
     const report = await section.cleanup();
     expect(report).toMatchObject({ changed: ["p/a.txt"], failed: [] });
-    expect(filesIn(section.syncedDir ?? "")).toEqual({
+    expect(readFiles(section.syncedDir ?? "")).toEqual({
       "p/a.txt": "one\ntwo\n",
       "out/result.txt": "42",
       "out/two\nlines": "x",

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { WorkspaceBudgetExceededError } from "weakincentives/files";
-import { bentStage } from "../support/workspace/bent-stage.ts";
+import { createInterceptionFixture } from "../support/workspace/bent-stage.ts";
 
 const ENTRIES = 100_000;
 const TIMEOUT_MS = 300_000;
@@ -57,19 +57,19 @@ describe("a mounted folder with 100,000 entries", { timeout: TIMEOUT_MS }, () =>
 
   it("is copied to the container byte for byte", async () => {
     const provider = { limits: { runTimeoutMs: TIMEOUT_MS } };
-    const fixture = await bentStage([[{ code: DIGEST_CODE }], [{ say: "Done." }]], { provider });
-    const section = fixture.section({ mounts: [{ hostPath: folder, mountPath: "many" }] });
+    const fixture = await createInterceptionFixture([[{ code: DIGEST_CODE }], [{ say: "Done." }]], { provider });
+    const section = fixture.createSection({ mounts: [{ hostPath: folder, mountPath: "many" }] });
     expect(section.mountPreviews).toMatchObject([{ files: ENTRIES, withheld: [] }]);
     await fixture.evaluate(section);
-    expect(fixture.printed()).toEqual([`${ENTRIES} ${computeDigest()}\n`]);
+    expect(fixture.readOutputs()).toEqual([`${ENTRIES} ${computeDigest()}\n`]);
     expect(fixture.bus.of("UnpackingFailed")).toEqual([]);
   });
 
   it("is rejected over maxBytes before any request", async () => {
-    const fixture = await bentStage([]);
+    const fixture = await createInterceptionFixture([]);
     const mounts = [{ hostPath: folder, mountPath: "many", maxBytes: 1_000 }];
-    expect(() => fixture.section({ mounts })).toThrow(WorkspaceBudgetExceededError);
-    expect(() => fixture.section({ mounts })).toThrow(
+    expect(() => fixture.createSection({ mounts })).toThrow(WorkspaceBudgetExceededError);
+    expect(() => fixture.createSection({ mounts })).toThrow(
       /is over its maxBytes of 1000: "\d+" brings it to \d+\. Raise maxBytes, or exclude files with excludeGlob\.$/,
     );
     expect(fixture.requests).toEqual([]);

@@ -15,8 +15,8 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { WorkspaceSecurityError } from "weakincentives/files";
 import { temporaryTree } from "../support/temporary-tree.ts";
-import { type BentStage, bentStage } from "../support/workspace/bent-stage.ts";
-import { filesIn, repository } from "../support/workspace/stage.ts";
+import { type InterceptionFixture, createInterceptionFixture } from "../support/workspace/bent-stage.ts";
+import { readFiles, createRepository } from "../support/workspace/stage.ts";
 
 /** Python that prints every file of the container with its content. */
 const LIST_FILES_CODE = `import json, os
@@ -30,20 +30,20 @@ print(json.dumps(found))`;
 const listScript = [[{ code: LIST_FILES_CODE }], [{ say: "Done." }]];
 
 /** Returns the files that the code of the last evaluation printed. */
-function readContainerFiles(fixture: BentStage): unknown {
-  return JSON.parse(fixture.printed().at(-1) ?? "");
+function readContainerFiles(fixture: InterceptionFixture): unknown {
+  return JSON.parse(fixture.readOutputs().at(-1) ?? "");
 }
 
 describe("mounting a hostile folder", () => {
   it("omits symlinks that lead out of the roots", async () => {
     const outside = temporaryTree({ "key.txt": "secret", "more/a.txt": "secret" });
-    const folder = repository({ "a.txt": "a" });
+    const folder = createRepository({ "a.txt": "a" });
     symlinkSync(join(outside, "key.txt"), join(folder, "link.txt"));
     symlinkSync(outside, join(folder, "linked"));
     symlinkSync("/etc/passwd", join(folder, "passwd"));
-    const fixture = await bentStage(listScript);
+    const fixture = await createInterceptionFixture(listScript);
     const mounts = [{ hostPath: folder, mountPath: "p" }];
-    await fixture.evaluate(fixture.section({ mounts, allowedHostRoots: [folder] }));
+    await fixture.evaluate(fixture.createSection({ mounts, allowedHostRoots: [folder] }));
     expect(readContainerFiles(fixture)).toEqual({ "p/a.txt": "a" });
   });
 
@@ -51,15 +51,15 @@ describe("mounting a hostile folder", () => {
     "is rejected before any request if %s leads out and symlinks are followed",
     async (name) => {
       const outside = temporaryTree({ "key.txt": "secret", "more/a.txt": "secret" });
-      const folder = repository({ "a.txt": "a" });
+      const folder = createRepository({ "a.txt": "a" });
       symlinkSync(name === "linked" ? outside : join(outside, "key.txt"), join(folder, name));
-      const fixture = await bentStage(listScript);
+      const fixture = await createInterceptionFixture(listScript);
       const mounts = [{ hostPath: folder, mountPath: "p", followSymlinks: true }];
-      const make = () => fixture.section({ mounts, allowedHostRoots: [folder] });
+      const make = () => fixture.createSection({ mounts, allowedHostRoots: [folder] });
       expect(make).toThrow(WorkspaceSecurityError);
       expect(make).toThrow(name);
       expect(fixture.requests).toEqual([]);
-      const section = fixture.section({ mounts, allowedHostRoots: [folder, outside] });
+      const section = fixture.createSection({ mounts, allowedHostRoots: [folder, outside] });
       await fixture.evaluate(section);
       const copied =
         name === "linked"
@@ -70,26 +70,26 @@ describe("mounting a hostile folder", () => {
   );
 
   it("is rejected if it is outside the roots or no roots are set", async () => {
-    const folder = repository({ "a.txt": "a" });
-    const fixture = await bentStage([]);
+    const folder = createRepository({ "a.txt": "a" });
+    const fixture = await createInterceptionFixture([]);
     const mounts = [{ hostPath: folder, mountPath: "p" }];
-    const outside = () => fixture.section({ mounts, allowedHostRoots: [temporaryTree()] });
+    const outside = () => fixture.createSection({ mounts, allowedHostRoots: [temporaryTree()] });
     expect(outside).toThrow(WorkspaceSecurityError);
-    expect(() => fixture.section({ mounts, allowedHostRoots: [] })).toThrow(WorkspaceSecurityError);
-    expect(() => fixture.section({ mounts, allowedHostRoots: undefined })).toThrow(
+    expect(() => fixture.createSection({ mounts, allowedHostRoots: [] })).toThrow(WorkspaceSecurityError);
+    expect(() => fixture.createSection({ mounts, allowedHostRoots: undefined })).toThrow(
       'allowedHostRoots must be provided with mounts, because these files are uploaded, got undefined. List the folders that mounts may come from, or pass "any"',
     );
-    const { mountPreviews } = fixture.section({ mounts, allowedHostRoots: "any" });
+    const { mountPreviews } = fixture.createSection({ mounts, allowedHostRoots: "any" });
     expect(mountPreviews).toMatchObject([{ files: 1 }]);
   });
 
   it("omits and reports pipes and devices without blocking", async () => {
-    const folder = repository({ "a.txt": "a" });
+    const folder = createRepository({ "a.txt": "a" });
     execFileSync("mkfifo", [join(folder, "pipe")]);
     const isRoot = process.geteuid?.() === 0;
     if (isRoot) execFileSync("mknod", [join(folder, "null"), "c", "1", "3"]);
-    const fixture = await bentStage(listScript);
-    const section = fixture.section({ mounts: [{ hostPath: folder, mountPath: "p" }] });
+    const fixture = await createInterceptionFixture(listScript);
+    const section = fixture.createSection({ mounts: [{ hostPath: folder, mountPath: "p" }] });
     expect(section.mountPreviews).toMatchObject([
       { files: 1, withheld: isRoot ? ["null", "pipe"] : ["pipe"] },
     ]);
@@ -98,9 +98,9 @@ describe("mounting a hostile folder", () => {
   });
 
   it("is rejected if the host path is a device", async () => {
-    const fixture = await bentStage([]);
+    const fixture = await createInterceptionFixture([]);
     const mounts = [{ hostPath: "/dev/null", mountPath: "p" }];
-    expect(() => fixture.section({ mounts })).toThrow("is neither a file nor a folder");
+    expect(() => fixture.createSection({ mounts })).toThrow("is neither a file nor a folder");
   });
 
   const NAMES = {
@@ -118,9 +118,9 @@ describe("mounting a hostile folder", () => {
   };
 
   it("preserves unusual names: newlines, Unicode and case variants, quotes", async () => {
-    const folder = repository(NAMES);
-    const fixture = await bentStage(listScript);
-    const section = fixture.section({
+    const folder = createRepository(NAMES);
+    const fixture = await createInterceptionFixture(listScript);
+    const section = fixture.createSection({
       mounts: [{ hostPath: folder, mountPath: "p" }],
       syncOnCleanup: true,
     });
@@ -131,14 +131,14 @@ describe("mounting a hostile folder", () => {
     expect({ failed, added, changed, deleted }).toEqual({
       ...{ failed: [], added: [], changed: [], deleted: [] },
     });
-    expect(filesIn(section.syncedDir ?? "")).toEqual(inside);
+    expect(readFiles(section.syncedDir ?? "")).toEqual(inside);
   });
 
   it("quotes unusual names in the prompt on one line per mount", async () => {
-    const folder = repository(NAMES);
-    const fixture = await bentStage([[{ say: "Done." }]]);
-    await fixture.evaluate(fixture.section({ mounts: [{ hostPath: folder, mountPath: "p" }] }));
-    const last = fixture.seen.filter(({ path }) => path === "/responses").at(-1);
+    const folder = createRepository(NAMES);
+    const fixture = await createInterceptionFixture([[{ say: "Done." }]]);
+    await fixture.evaluate(fixture.createSection({ mounts: [{ hostPath: folder, mountPath: "p" }] }));
+    const last = fixture.seenRequests.filter(({ path }) => path === "/responses").at(-1);
     const [system] = Object(last?.body["input"]);
     const line = String(system.content)
       .split("\n")
@@ -152,20 +152,20 @@ describe("mounting a hostile folder", () => {
 
   it("is rejected ten levels over the limit, unless the folder is excluded", async () => {
     const deep = Array.from({ length: 73 }, (_, level) => `d${level}`).join("/");
-    const folder = repository({ [`${deep}/a.txt`]: "a", "b.txt": "b" });
-    const fixture = await bentStage(listScript);
+    const folder = createRepository({ [`${deep}/a.txt`]: "a", "b.txt": "b" });
+    const fixture = await createInterceptionFixture(listScript);
     const mount = { hostPath: folder, mountPath: "." };
-    expect(() => fixture.section({ mounts: [mount] })).toThrow("levels deep. The maximum is 64.");
+    expect(() => fixture.createSection({ mounts: [mount] })).toThrow("levels deep. The maximum is 64.");
     expect(fixture.requests).toEqual([]);
-    const section = fixture.section({ mounts: [{ ...mount, excludeGlob: ["d0/**"] }] });
+    const section = fixture.createSection({ mounts: [{ ...mount, excludeGlob: ["d0/**"] }] });
     await fixture.evaluate(section);
     expect(readContainerFiles(fixture)).toEqual({ "b.txt": "b" });
   });
 
   it("is rejected before any request if a file changed between plan and copy", async () => {
-    const folder = repository({ "a.txt": "a", "b.txt": "b" });
-    const fixture = await bentStage(listScript);
-    const section = fixture.section({ mounts: [{ hostPath: folder, mountPath: "p" }] });
+    const folder = createRepository({ "a.txt": "a", "b.txt": "b" });
+    const fixture = await createInterceptionFixture(listScript);
+    const section = fixture.createSection({ mounts: [{ hostPath: folder, mountPath: "p" }] });
     appendFileSync(join(folder, "b.txt"), "more");
     const message =
       "has changed since it was planned. Plan the mounts again once nothing writes to it.";
@@ -175,11 +175,11 @@ describe("mounting a hostile folder", () => {
   });
 
   it("is rejected if a file changes while it is copied", async () => {
-    const folder = repository({ "big.bin": "" });
+    const folder = createRepository({ "big.bin": "" });
     const big = join(folder, "big.bin");
     truncateSync(big, 512 * 2 ** 20);
-    const fixture = await bentStage([]);
-    const section = fixture.section({ mounts: [{ hostPath: folder, mountPath: "p" }] });
+    const fixture = await createInterceptionFixture([]);
+    const section = fixture.createSection({ mounts: [{ hostPath: folder, mountPath: "p" }] });
     const failing = expect(section.ready()).rejects.toThrow("has changed since it was planned");
     const copy = join(section.tempDir, "p/big.bin");
     while (!existsSync(copy)) await nextTurn();
@@ -191,11 +191,11 @@ describe("mounting a hostile folder", () => {
 
   it("uploads a complete old or new file if the copy changes while it is packed", async () => {
     const [old, young] = ["a", "b"].map((letter) => letter.repeat(2 ** 24));
-    const folder = repository({ "big.txt": old ?? "" });
+    const folder = createRepository({ "big.txt": old ?? "" });
     const code = `import hashlib
 print(hashlib.sha256(open("/mnt/data/p/big.txt", "rb").read()).hexdigest())`;
-    const fixture = await bentStage([[{ code }], [{ say: "Done." }]]);
-    const section = fixture.section({ mounts: [{ hostPath: folder, mountPath: "p" }] });
+    const fixture = await createInterceptionFixture([[{ code }], [{ say: "Done." }]]);
+    const section = fixture.createSection({ mounts: [{ hostPath: folder, mountPath: "p" }] });
     await section.ready();
     const packing = fixture.evaluate(section).then(
       () => "done",
@@ -211,18 +211,18 @@ print(hashlib.sha256(open("/mnt/data/p/big.txt", "rb").read()).hexdigest())`;
         .update(text ?? "")
         .digest("hex"),
     );
-    expect(wholes).toContain(fixture.printed().at(0)?.trim());
+    expect(wholes).toContain(fixture.readOutputs().at(0)?.trim());
   });
 
   it("omits and reports secret files, except those listed in allowSecrets", async () => {
-    const folder = repository({ ".env": "A=1", id_rsa: "key", "keys/a.pem": "pem", "b.py": "b" });
-    const fixture = await bentStage([...listScript, ...listScript]);
+    const folder = createRepository({ ".env": "A=1", id_rsa: "key", "keys/a.pem": "pem", "b.py": "b" });
+    const fixture = await createInterceptionFixture([...listScript, ...listScript]);
     const mounts = [{ hostPath: folder, mountPath: "p" }];
-    const none = fixture.section({ mounts });
+    const none = fixture.createSection({ mounts });
     expect(none.mountPreviews[0]?.withheld).toEqual([".env", "id_rsa", "keys/a.pem"]);
     await fixture.evaluate(none);
     expect(readContainerFiles(fixture)).toEqual({ "p/b.py": "b" });
-    const some = fixture.section({ mounts, allowSecrets: [".env", "keys/*.pem"] });
+    const some = fixture.createSection({ mounts, allowSecrets: [".env", "keys/*.pem"] });
     expect(some.mountPreviews[0]?.withheld).toEqual(["id_rsa"]);
     await fixture.evaluate(some);
     expect(readContainerFiles(fixture)).toEqual({
@@ -233,7 +233,7 @@ print(hashlib.sha256(open("/mnt/data/p/big.txt", "rb").read()).hexdigest())`;
   });
 
   it("preserves empty files and executable bits in both directions", async () => {
-    const folder = repository({
+    const folder = createRepository({
       "empty.txt": "",
       "run.sh": "#!/bin/sh\necho yes\n",
       "plain.txt": "x",
@@ -248,11 +248,11 @@ open("run.sh", "a").write("echo more\\n")
 open("new.sh", "w").write("#!/bin/sh\\n")
 os.chmod("new.sh", 0o755)
 open("new.txt", "w").close()`;
-    const fixture = await bentStage([[{ code }], [{ say: "Done." }]]);
+    const fixture = await createInterceptionFixture([[{ code }], [{ say: "Done." }]]);
     const mounts = [{ hostPath: folder, mountPath: "p" }];
-    const section = fixture.section({ mounts, syncOnCleanup: true });
+    const section = fixture.createSection({ mounts, syncOnCleanup: true });
     await fixture.evaluate(section);
-    expect(fixture.printed()).toEqual(["0 False []\nyes\n\n"]);
+    expect(fixture.readOutputs()).toEqual(["0 False []\nyes\n\n"]);
     const report = await section.cleanup();
     expect(report).toMatchObject({
       added: ["p/new.sh", "p/new.txt"],

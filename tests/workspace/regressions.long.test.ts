@@ -4,7 +4,7 @@ import {
   type ContainerFaultOptions,
   createContainerFaultFixture,
 } from "../support/workspace/fault-stage.ts";
-import { hasBubblewrap, repository } from "../support/workspace/stage.ts";
+import { hasBubblewrap, createRepository } from "../support/workspace/stage.ts";
 import { isConversationRequest, isWorkspaceRequest } from "../support/workspace/story.ts";
 import { PATH_LOOKUP } from "../support/workspace/twin.ts";
 
@@ -12,7 +12,7 @@ import { PATH_LOOKUP } from "../support/workspace/twin.ts";
 async function createFixture(
   section: ContainerFaultOptions["section"] = {},
 ): Promise<ContainerFaultFixture> {
-  const hostPath = repository({ "a.txt": "one\n" });
+  const hostPath = createRepository({ "a.txt": "one\n" });
   return await createContainerFaultFixture(
     (task, items) => {
       const code = /```py\n([\s\S]*?)\n```/.exec(task)?.[1];
@@ -101,7 +101,7 @@ describe.skipIf(!hasBubblewrap)("a change by code", () => {
       const fixture = await createFixture({ unpack });
       let hasRun = false;
       const refusal = { status: 400, json: { error: { message: "No.", param: "x" } } };
-      fixture.relay.answerBy((request) =>
+      fixture.relay.respondWith((request) =>
         hasRun && isConversationRequest(request) ? refusal : null,
       );
       fixture.relay.injectFault({
@@ -123,7 +123,7 @@ describe.skipIf(!hasBubblewrap)("a change by code", () => {
     const fixture = await createFixture({ unpack: "files" });
     let isRefusing = true;
     const refusal = { status: 403, json: { error: { message: "No." } } };
-    fixture.relay.answerBy(({ path }) =>
+    fixture.relay.respondWith(({ path }) =>
       isRefusing && path.endsWith("/content") ? refusal : null,
     );
     const move = `os.rename(at("p/a.txt"), "/mnt/data/b.txt")`;
@@ -144,7 +144,7 @@ describe.skipIf(!hasBubblewrap)("a change by code", () => {
     const fixture = await createFixture({ unpack: "files" });
     let isRefusing = true;
     const refusal = { status: 403, json: { error: { message: "No." } } };
-    fixture.relay.answerBy(({ path }) =>
+    fixture.relay.respondWith(({ path }) =>
       isRefusing && path.endsWith("/content") ? refusal : null,
     );
     await runCode(fixture, `os.rename(at("p/a.txt"), "/mnt/data/b.txt")`);
@@ -195,7 +195,7 @@ describe.skipIf(!hasBubblewrap)("the note about files that could not be unpacked
       output: [],
       usage: null,
     };
-    fixture.relay.answerBy((request) =>
+    fixture.relay.respondWith((request) =>
       isWorkspaceRequest(request) ? { status: 200, json: nothing } : null,
     );
     for (const _ of [1, 2]) {

@@ -1,8 +1,8 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type BentStage, bentStage, ownRequest } from "../support/workspace/bent-stage.ts";
-import { hasBubblewrap, repository } from "../support/workspace/stage.ts";
+import { type InterceptionFixture, createInterceptionFixture, isWorkspaceRequest } from "../support/workspace/bent-stage.ts";
+import { hasBubblewrap, createRepository } from "../support/workspace/stage.ts";
 
 const FILES = { "a.txt": "one\n", "d/b.txt": "two\n", "d/c.txt": "three\n" };
 
@@ -12,20 +12,20 @@ async function createFixture(...codes: readonly string[]) {
     [{ code: `import os, sys\nos.chdir("/mnt/data/p")\n${code}\nNone` }],
     [{ say: "Done." }],
   ]);
-  const fixture = await bentStage(turns);
-  const mounts = [{ hostPath: repository(FILES), mountPath: "p" }];
-  const section = fixture.section({ mounts });
+  const fixture = await createInterceptionFixture(turns);
+  const mounts = [{ hostPath: createRepository(FILES), mountPath: "p" }];
+  const section = fixture.createSection({ mounts });
   return { fixture, section, files: section.filesystem };
 }
 
 /** Counts the Python runs and the uploaded file lists during `work`. */
-async function countRequests(fixture: BentStage, work: () => Promise<unknown>) {
-  const before = fixture.seen.length;
+async function countRequests(fixture: InterceptionFixture, work: () => Promise<unknown>) {
+  const before = fixture.seenRequests.length;
   await work();
-  const since = fixture.seen.slice(before);
+  const since = fixture.seenRequests.slice(before);
   const isList = /filename="wink-[^"]+\.json"/;
   return {
-    runs: since.filter(ownRequest).length,
+    runs: since.filter(isWorkspaceRequest).length,
     lists: since.filter(({ text }) => isList.test(text)).length,
   };
 }
@@ -100,9 +100,9 @@ describe.skipIf(!hasBubblewrap)("the file list in the interpreter's memory", () 
     const { fixture, section, files } = await createFixture(CHANGE);
     await fixture.evaluate(section);
     let looks = 0;
-    fixture.bend(async (request) => {
-      if (!ownRequest(request) || looks++ > 0) return null;
-      const { status, body } = await request.answer();
+    fixture.intercept(async (request) => {
+      if (!isWorkspaceRequest(request) || looks++ > 0) return null;
+      const { status, body } = await request.forward();
       return { status, body: String(body).replace(/wink:[0-9a-f]{64}/, `wink:${"0".repeat(64)}`) };
     });
     expect(await countRequests(fixture, () => files.exists("p"))).toEqual({ runs: 2, lists: 1 });

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import {
   createWorkspaceFixture,
-  filesIn,
+  readFiles,
   hasBubblewrap,
-  repository,
+  createRepository,
 } from "../support/workspace/stage.ts";
 
 describe("a container workspace", () => {
   it("copies the host's files to the container and syncs the changes back", async () => {
-    const folder = repository({ "src/a.py": "print('a')\n", "README.md": "# Hello\n" });
+    const folder = createRepository({ "src/a.py": "print('a')\n", "README.md": "# Hello\n" });
     const code = `import os
 print(sorted(os.path.join(d, f) for d, _, fs in os.walk("project") for f in fs))
 open("project/src/a.py", "w").write("print('b')\\n")
@@ -33,7 +33,7 @@ open("project/out/result.txt", "w").write("42") and None`;
       deleted: ["project/README.md"],
       failed: [],
     });
-    expect(filesIn(section.syncedDir ?? "")).toEqual({
+    expect(readFiles(section.syncedDir ?? "")).toEqual({
       "project/src/a.py": "print('b')\n",
       "project/out/result.txt": "42",
     });
@@ -42,7 +42,7 @@ open("project/out/result.txt", "w").write("42") and None`;
   it.skipIf(!hasBubblewrap).each(["bootstrap", "files"] as const)(
     "continues in a new container after its container was deleted, with %s",
     async (unpack) => {
-      const folder = repository({ "a.txt": "one\n" });
+      const folder = createRepository({ "a.txt": "one\n" });
       const find = `import glob, json, os
 paths = glob.glob("/mnt/data/*-paths.json")
 at = json.load(open(paths[0]))["p/a.txt"] if paths else "/mnt/data/p/a.txt"`;
@@ -72,7 +72,7 @@ at = json.load(open(paths[0]))["p/a.txt"] if paths else "/mnt/data/p/a.txt"`;
         lost: ["the memory of running code"],
       });
       await section.cleanup();
-      expect(filesIn(section.syncedDir ?? "")).toEqual({
+      expect(readFiles(section.syncedDir ?? "")).toEqual({
         "p/a.txt": "one\ntwo\n",
         "p/b.txt": "three\n",
       });
@@ -80,7 +80,7 @@ at = json.load(open(paths[0]))["p/a.txt"] if paths else "/mnt/data/p/a.txt"`;
   );
 
   it('lets the model unpack the files with unpack "prompt"', async () => {
-    const folder = repository({ "a.txt": "one\n" });
+    const folder = createRepository({ "a.txt": "one\n" });
     const fixture = await createWorkspaceFixture(({ text, items: given }) => {
       const items = given as readonly Readonly<Record<string, unknown>>[];
       const whole = items.map((item) => JSON.stringify(item)).join("\n");

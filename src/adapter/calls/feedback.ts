@@ -1,5 +1,5 @@
-import { orAborted } from "../../base/clock.ts";
-import { messageOf } from "../../base/errors.ts";
+import { raceAbort } from "../../base/clock.ts";
+import { getErrorMessage } from "../../base/errors.ts";
 import type { FeedbackProvider } from "../../prompt/feedback.ts";
 import type { ToolContext } from "../../tools/tool-context.ts";
 import { createToolContext, type Evaluation } from "../evaluation.ts";
@@ -38,10 +38,10 @@ async function runOptional<Result>(
   work: () => Promise<Result>,
 ): Promise<Result | null> {
   try {
-    return await orAborted(work(), signal);
+    return await raceAbort(work(), signal);
   } catch (error) {
     signal.throwIfAborted();
-    logger.warn("a feedback provider failed", { provider, problem: messageOf(error) });
+    logger.warn("a feedback provider failed", { provider, problem: getErrorMessage(error) });
     return null;
   }
 }

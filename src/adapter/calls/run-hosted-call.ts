@@ -1,7 +1,7 @@
-import { orAborted } from "../../base/clock.ts";
+import { raceAbort } from "../../base/clock.ts";
 import { PromptEvaluationError } from "../../base/evaluation-errors.ts";
 import { type Schema, validate } from "../../base/schema/schema.ts";
-import { list } from "../../base/show.ts";
+import { quoteNames } from "../../base/show.ts";
 import type { TokenUsage } from "../../base/usage.ts";
 import type { Validation } from "../../base/validation.ts";
 import type { Scope } from "../../session/session-lock.ts";
@@ -13,8 +13,8 @@ import type { ToolContext } from "../../tools/tool-context.ts";
 import { renderValue, ToolResult } from "../../tools/tool-result.ts";
 import { createToolContext, type Evaluation } from "../evaluation.ts";
 import type { HostedOrigin, RejectedToolParams, ToolInvoked } from "../events.ts";
-import { announce } from "../events.ts";
-import type { AskedCall, HostedCall, HostedOutcome } from "../model-client.ts";
+import { publishEvent } from "../events.ts";
+import type { DelegatedCall, HostedCall, HostedOutcome } from "../model-client.ts";
 import { runHandler } from "./run-tool-call.ts";
 import { runInTransaction } from "./transaction.ts";
 
@@ -40,7 +40,7 @@ export async function runHostedCall(
  * Runs a call that the provider delegates to this process, and processes it like any hosted call.
  */
 export async function runDelegatedCall(
-  delegated: AskedCall,
+  delegated: DelegatedCall,
   evaluation: Evaluation,
   usage: TokenUsage,
 ): Promise<HostedCall> {
@@ -66,7 +66,7 @@ function getDelegatedOutput(outcome: HostedOutcome | null, result: ToolResult<un
 }
 
 interface ResolvedCall {
-  readonly call: HostedCall | AskedCall;
+  readonly call: HostedCall | DelegatedCall;
   readonly hosted: HostedTool;
   /** The native or provider tool that declared the hosted tool, if any. */
   readonly tool: Tool | null;
@@ -75,7 +75,7 @@ interface ResolvedCall {
 }
 
 async function resolveCall(
-  call: HostedCall | AskedCall,
+  call: HostedCall | DelegatedCall,
   evaluation: Evaluation,
 ): Promise<ResolvedCall> {
   const { guard, rendered } = evaluation;
@@ -83,7 +83,7 @@ async function resolveCall(
   const hosted = rendered.hostedTools.find(({ name }) => name === call.name);
   if (!hosted) throw createUnknownToolError(call, evaluation);
   const tool = evaluation.tools.get(call.name) ?? null;
-  const checkedParams = await orAborted(
+  const checkedParams = await raceAbort(
     validateIfDeclared(tool?.params ?? null, call.params),
     guard.signal,
   );
@@ -175,7 +175,7 @@ function publishInvocation(
   invocation: Pick<ToolInvoked, "params" | "result" | "usage" | "durationMs" | "origin">,
 ): void {
   const renderedOutput = renderValue(invocation.result.value, tool?.render);
-  announce(evaluation, { type: "ToolInvoked", name, callId, ...invocation, renderedOutput });
+  publishEvent(evaluation, { type: "ToolInvoked", name, callId, ...invocation, renderedOutput });
 }
 
 function rejectParams(given: unknown, problem: string): RejectedToolParams {
@@ -188,11 +188,11 @@ function createOrigin({ kind, containerId }: HostedCall, provider: string): Host
 }
 
 function createUnknownToolError(
-  call: HostedCall | AskedCall,
+  call: HostedCall | DelegatedCall,
   { rendered, prompt }: Evaluation,
 ): PromptEvaluationError {
   const names = rendered.hostedTools.map(({ name }) => name);
-  const available = names.length > 0 ? `It has ${list(names)}.` : "It has no hosted tools.";
+  const available = names.length > 0 ? `It has ${quoteNames(names)}.` : "It has no hosted tools.";
   const message = `The provider ran "${call.name}" (${call.kind}), which is not a hosted tool of the prompt. ${available}`;
   return new PromptEvaluationError(message, {
     promptName: prompt.name,

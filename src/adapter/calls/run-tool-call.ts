@@ -1,12 +1,12 @@
-import { orAborted } from "../../base/clock.ts";
-import { messageOf } from "../../base/errors.ts";
+import { raceAbort } from "../../base/clock.ts";
+import { getErrorMessage } from "../../base/errors.ts";
 import { isPlainObject } from "../../base/freeze.ts";
 import { parseJson } from "../../base/json.ts";
-import { suggestion } from "../../base/nearest.ts";
+import { suggestSpelling } from "../../base/nearest.ts";
 import { validate } from "../../base/schema/schema.ts";
-import { list, show } from "../../base/show.ts";
+import { quoteNames, quoteValue } from "../../base/show.ts";
 import type { Scope } from "../../session/session-lock.ts";
-import { deniedBy } from "../../tools/policy.ts";
+import { findDenial } from "../../tools/policy.ts";
 import { runsAtProvider } from "../../tools/projected-tool.ts";
 import type { Resources } from "../../tools/resources.ts";
 import type { Tool } from "../../tools/tool.ts";
@@ -49,7 +49,7 @@ export async function prepareCall(
   const args = parseJson(call.arguments.trim() === "" ? "{}" : call.arguments);
   if (!args.ok) return rejectCall(call, `The arguments are not JSON: ${args.problem}`);
   if (!isPlainObject(args.value)) {
-    return rejectCall(call, `The arguments must be a JSON object, not ${show(args.value)}`);
+    return rejectCall(call, `The arguments must be a JSON object, not ${quoteValue(args.value)}`);
   }
   if (tool.params) {
     const params = await validate(tool.params, args.value);
@@ -60,7 +60,7 @@ export async function prepareCall(
   const extra = Object.keys(args.value);
   return extra.length === 0
     ? { kind: "ready", call, tool, handler, params: null }
-    : rejectCall(call, `The tool takes no arguments, but got ${list(extra)}`);
+    : rejectCall(call, `The tool takes no arguments, but got ${quoteNames(extra)}`);
 }
 
 /** Runs a call's handler. Its failures become results. Only cancellation throws, immediately. */
@@ -73,7 +73,7 @@ export async function runCall(
   return await runHandler(call.name, evaluation, async (resources) => {
     const context = createToolContext(evaluation, { resources, scope });
     const policyCall = { tool: call.name, params };
-    const denial = policies.length > 0 ? await deniedBy(policies, policyCall, context) : null;
+    const denial = policies.length > 0 ? await findDenial(policies, policyCall, context) : null;
     return denial === null ? await handler(params, context) : ToolResult.error(denial);
   });
 }
@@ -85,10 +85,10 @@ export async function runHandler(
   work: (resources: Resources) => Promise<unknown>,
 ): Promise<ToolResult<unknown>> {
   try {
-    return await orAborted(withCallResources(), signal);
+    return await raceAbort(withCallResources(), signal);
   } catch (error) {
     signal.throwIfAborted();
-    return ToolResult.error(`Tool "${name}" failed: ${messageOf(error)}`);
+    return ToolResult.error(`Tool "${name}" failed: ${getErrorMessage(error)}`);
   }
 
   async function withCallResources(): Promise<ToolResult<unknown>> {
@@ -103,7 +103,7 @@ export async function runHandler(
     await ofCall[Symbol.asyncDispose]();
     if (isToolResult(result)) return result;
     return ToolResult.error(
-      `Tool "${name}" returned ${show(result)} instead of a tool result. Its handler must return ToolResult.ok(…) or ToolResult.error(…).`,
+      `Tool "${name}" returned ${quoteValue(result)} instead of a tool result. Its handler must return ToolResult.ok(…) or ToolResult.error(…).`,
     );
   }
 }
@@ -117,9 +117,9 @@ function describeUnknownTool(name: string, tools: ReadonlyMap<string, Tool>): st
   const names = [...tools.values()]
     .filter((tool) => !runsAtProvider(tool))
     .map((tool) => tool.name);
-  const suggested = suggestion(name, names);
+  const suggested = suggestSpelling(name, names);
   if (suggested) return `There is no tool named "${name}". Did you mean "${suggested}"?`;
   const available =
-    names.length > 0 ? `Available tools: ${list(names)}.` : "No tools are available.";
+    names.length > 0 ? `Available tools: ${quoteNames(names)}.` : "No tools are available.";
   return `There is no tool named "${name}". ${available}`;
 }

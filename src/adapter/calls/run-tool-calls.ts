@@ -1,8 +1,8 @@
-import { orAborted } from "../../base/clock.ts";
+import { raceAbort } from "../../base/clock.ts";
 import type { TokenUsage } from "../../base/usage.ts";
-import { renderValue, type ToolResult, textForModel } from "../../tools/tool-result.ts";
+import { renderValue, type ToolResult, toModelText } from "../../tools/tool-result.ts";
 import type { Evaluation } from "../evaluation.ts";
-import { announce } from "../events.ts";
+import { publishEvent } from "../events.ts";
 import type { ToolAnswer, ToolCall } from "../model-client.ts";
 import { collectFeedback } from "./feedback.ts";
 import { type PreparedCall, prepareCall, runCall } from "./run-tool-call.ts";
@@ -19,7 +19,7 @@ export async function runToolCalls(
 ): Promise<readonly ToolAnswer[]> {
   const answers: ToolAnswer[] = [];
   const preparing = Promise.all(calls.map((call) => prepareCall(call, evaluation.tools)));
-  const prepared = await orAborted(preparing, evaluation.guard.signal);
+  const prepared = await raceAbort(preparing, evaluation.guard.signal);
   for (const group of groupCalls(prepared)) {
     evaluation.guard.enter("tool");
     for (const done of await runGroup(group, evaluation)) {
@@ -87,9 +87,9 @@ async function createAnswer(
   );
   const { name, callId } = call;
   const invocation = { name, callId, params, result, renderedOutput };
-  announce(evaluation, { type: "ToolInvoked", ...invocation, usage, durationMs });
+  publishEvent(evaluation, { type: "ToolInvoked", ...invocation, usage, durationMs });
   const hasFeedback = evaluation.prompt.template.feedback.length > 0;
   const feedback = hasFeedback ? await collectFeedback(evaluation) : "";
-  const text = textForModel(result, renderedOutput);
+  const text = toModelText(result, renderedOutput);
   return { call, result, text: feedback === "" ? text : `${text}\n\n${feedback}` };
 }

@@ -1,4 +1,4 @@
-import { messageOf } from "../../base/errors.ts";
+import { getErrorMessage } from "../../base/errors.ts";
 import { PromptEvaluationError } from "../../base/evaluation-errors.ts";
 import { isSnapshotable, type Snapshotable } from "../../tools/open-resources.ts";
 import type { ToolResult } from "../../tools/tool-result.ts";
@@ -42,7 +42,7 @@ function listRollbackParts(
   touches: readonly Snapshotable[],
 ): ReadonlySet<Snapshotable> {
   const filesystem = prompt.filesystem();
-  const parts = new Set<Snapshotable>([...resources.snapshotables(), ...touches]);
+  const parts = new Set<Snapshotable>([...resources.listSnapshotables(), ...touches]);
   if (isSnapshotable(filesystem)) parts.add(filesystem);
   return parts;
 }
@@ -53,7 +53,7 @@ async function releaseMarks(marks: readonly Mark[], { logger }: Evaluation): Pro
     try {
       await part.release?.(snapshot as never);
     } catch (error) {
-      logger.warn("a snapshot could not be released", { problem: messageOf(error) });
+      logger.warn("a snapshot could not be released", { problem: getErrorMessage(error) });
     }
   }
 }
@@ -69,6 +69,6 @@ async function restoreMarks(marks: readonly Mark[], promptName: string): Promise
   }
   if (failures.length === 0) return;
   const cause = failures.length === 1 ? failures[0] : new AggregateError(failures);
-  const message = `A failed tool call could not be rolled back: ${failures.map(messageOf).join("; ")}`;
+  const message = `A failed tool call could not be rolled back: ${failures.map(getErrorMessage).join("; ")}`;
   throw new PromptEvaluationError(message, { promptName, phase: "tool", cause });
 }

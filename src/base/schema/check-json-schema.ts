@@ -1,14 +1,14 @@
-import { frozenCopy, isPlainObject } from "../freeze.ts";
-import { DEEPEST } from "../json.ts";
+import { copyAndFreeze, isPlainObject } from "../freeze.ts";
+import { MAX_JSON_DEPTH } from "../json.ts";
 import { checkKeyword, inPlaceApplicators, rejectSchema } from "./json-schema-keywords.ts";
 import type { JsonSchema } from "./schema.ts";
 import {
   escapeStep,
   formatJsonPointer,
   listChildren,
-  readJsonPointer,
+  parseJsonPointer,
   type Subschema,
-  subschemasOf,
+  walkSubschemas,
 } from "./subschemas-of.ts";
 
 /** A JSON Schema that has been checked for use with the validator. */
@@ -31,10 +31,10 @@ export function checkJsonSchema(input: unknown): CheckedJsonSchema {
     const remedy = 'pass a JSON Schema such as { type: "object", properties: { … } }';
     rejectSchema("#", input, { rule, remedy });
   }
-  const schema = frozenCopy(input);
+  const schema = copyAndFreeze(input);
   checkJson(schema, "#", new Set(), new Set());
   const subschemas: Subschema[] = [];
-  for (const place of subschemasOf(schema)) {
+  for (const place of walkSubschemas(schema)) {
     checkSubschema(place);
     if (subschemas.push(place) > MAX_SUBSCHEMAS) {
       const rule = `must have at most ${MAX_SUBSCHEMAS} subschemas`;
@@ -59,8 +59,8 @@ function checkJson(value: unknown, pointer: string, open: Set<object>, seen: Set
   if (open.has(value)) {
     rejectSchema(pointer, value, { rule: "must not contain itself", remedy: plainJson });
   }
-  if (open.size === DEEPEST) {
-    const rule = `must not be nested more than ${DEEPEST} levels deep`;
+  if (open.size === MAX_JSON_DEPTH) {
+    const rule = `must not be nested more than ${MAX_JSON_DEPTH} levels deep`;
     rejectSchema(pointer, value, { rule, remedy: "move inner schemas into $defs" });
   }
   if (seen.has(value)) return;
@@ -101,7 +101,7 @@ function resolveRefs(subschemas: readonly Subschema[]): RefTargets {
   for (const place of subschemas) {
     const ref = getRef(place);
     if (ref === undefined) continue;
-    const steps = readJsonPointer(ref);
+    const steps = parseJsonPointer(ref);
     const target = steps ? byPointer.get(formatJsonPointer(steps)) : byAnchor.get(ref);
     if (!target) {
       const rule = "must point to a schema within this schema";

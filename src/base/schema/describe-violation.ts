@@ -1,10 +1,10 @@
 import type { OutputUnit } from "@cfworker/json-schema";
 import { isPlainObject } from "../freeze.ts";
-import { list, show } from "../show.ts";
+import { quoteNames, quoteValue } from "../show.ts";
 import type { CheckedJsonSchema } from "./check-json-schema.ts";
 import { applicators, typeNames } from "./json-schema-keywords.ts";
 import type { JsonSchema } from "./schema.ts";
-import { readJsonPointer } from "./subschemas-of.ts";
+import { parseJsonPointer } from "./subschemas-of.ts";
 
 /** A keyword that a value does not satisfy. */
 export interface Violation {
@@ -70,7 +70,7 @@ export function readViolations(
 }
 
 function findKeyword(location: string, { schema: root, targets }: CheckedJsonSchema) {
-  const steps = (readJsonPointer(location) ?? []).slice(0, -1); // without the keyword itself
+  const steps = (parseJsonPointer(location) ?? []).slice(0, -1); // without the keyword itself
   const passed = new Set<string>();
   let outer: JsonSchema = root;
   let schema: unknown = root;
@@ -91,7 +91,7 @@ function findKeyword(location: string, { schema: root, targets }: CheckedJsonSch
 function findValue(location: string, root: unknown) {
   const path: (string | number)[] = [];
   let found = root;
-  for (const step of readJsonPointer(location) ?? []) {
+  for (const step of parseJsonPointer(location) ?? []) {
     path.push(Array.isArray(found) ? Number(step) : step);
     found = Object(found)[step];
   }
@@ -124,7 +124,7 @@ export function describeMismatch({ choices, others, value, isName }: Mismatch): 
   const rest = others + all.length - first.length;
   const last = rest > 0 ? `one of ${rest} others` : first.pop();
   const allowed = first.length > 0 ? `${first.join(", ")} or ${last}` : last;
-  return `${isName ? "its name " : ""}must be ${allowed}, got ${show(value)}`;
+  return `${isName ? "its name " : ""}must be ${allowed}, got ${quoteValue(value)}`;
 }
 
 const MAX_CHOICES = 12;
@@ -136,14 +136,14 @@ function listAllowedValues(keyword: string, limit: unknown): readonly unknown[] 
 }
 
 function formatChoice(choice: unknown, by: Mismatch["by"]): string {
-  return (by === "type" && typeNames.get(choice)) || show(choice);
+  return (by === "type" && typeNames.get(choice)) || quoteValue(choice);
 }
 
 /** Lists the allowed properties if the value is an extra property. */
 function describeForbidden({ applicator, outer }: Violation): string {
   const isExtra = applicator === "additionalProperties" || applicator === "unevaluatedProperties";
   const names = isPlainObject(outer["properties"]) ? Object.keys(outer["properties"]) : [];
-  return isExtra && names.length > 0 ? `is not allowed, only ${list(names)}` : "is not allowed";
+  return isExtra && names.length > 0 ? `is not allowed, only ${quoteNames(names)}` : "is not allowed";
 }
 
 function describeMissing(
@@ -160,7 +160,7 @@ function describeDependents(violation: Violation, dependents: unknown): readonly
   return Object.entries(Object(dependents))
     .filter(([name]) => Object.hasOwn(Object(violation.value), name))
     .flatMap(([name, needed]) =>
-      describeMissing(violation, needed, `is required when ${show(name)} is present`),
+      describeMissing(violation, needed, `is required when ${quoteValue(name)} is present`),
     );
 }
 
@@ -172,12 +172,12 @@ function describeLimit(keyword: string, schema: JsonSchema, value: unknown): str
     const [bound, one, many] = size;
     const amount = `must have ${bound} ${limit} ${limit === 1 ? one : many}`;
     return /contains/i.test(keyword)
-      ? `${amount} matching ${show(schema["contains"])}`
+      ? `${amount} matching ${quoteValue(schema["contains"])}`
       : `${amount}, has ${countParts(value)}`;
   }
   if (keyword === "uniqueItems") return "must not have duplicate items";
   const rule = rules.get(keyword) ?? `satisfy ${keyword}`;
-  return `must ${rule} ${typeof limit === "number" ? limit : show(limit)}, got ${show(value)}`;
+  return `must ${rule} ${typeof limit === "number" ? limit : quoteValue(limit)}, got ${quoteValue(value)}`;
 }
 
 const sizes: ReadonlyMap<string, readonly [bound: string, one: string, many: string]> = new Map([

@@ -1,6 +1,6 @@
-import { messageOf, PromptValidationError } from "../errors.ts";
+import { getErrorMessage, PromptValidationError } from "../errors.ts";
 import { isPlainObject } from "../freeze.ts";
-import { list } from "../show.ts";
+import { quoteNames } from "../show.ts";
 
 /** Keywords whose value is a schema, an array of schemas, or an object of schemas by name. */
 export const applicators: ReadonlyMap<string, "schema" | "list" | "map"> = new Map([
@@ -105,7 +105,7 @@ function checkPattern(pattern: string, pointer: string): void {
   try {
     new RegExp(pattern, "u");
   } catch (cause) {
-    const rule = `must be a regular expression (${messageOf(cause)})`;
+    const rule = `must be a regular expression (${getErrorMessage(cause)})`;
     const remedy = "fix the pattern; the u flag is set, so escape only special characters";
     rejectSchema(pointer, pattern, { rule, remedy, cause });
   }
@@ -169,7 +169,7 @@ const keywordRules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
           ? value.length > 0 && value.every((type) => typeNames.has(type))
           : typeNames.has(value),
       rule: "must be a JSON type or an array of them",
-      remedy: `use ${list([...typeNames.keys()].map(String))}`,
+      remedy: `use ${quoteNames([...typeNames.keys()].map(String))}`,
     },
   ],
   [

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { jsonSchema, loadJsonSchemaValidator } from "./json-schema.ts";
-import { checkSchema, fieldsOf, validate, validateNow } from "./schema.ts";
+import { checkSchema, listFields, validate, validateNow } from "./schema.ts";
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -28,7 +28,7 @@ describe("jsonSchema()", () => {
   test("returns a schema that is accepted everywhere and whose fields are found", () => {
     const described = checkSchema(jsonSchema(forecast), "Tool.params", ["object"]);
     expect(described).toEqual(forecast);
-    expect([...fieldsOf(described).keys()]).toEqual(["city", "days"]);
+    expect([...listFields(described).keys()]).toEqual(["city", "days"]);
     expect(() => checkSchema(jsonSchema({ type: "string" }), "Tool.params", ["object"])).toThrow(
       "Tool.params must have object at its root",
     );

@@ -1,9 +1,9 @@
 import type { dereference, Schema as ValidatorSchema, validate } from "@cfworker/json-schema";
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import { messageOf } from "../errors.ts";
+import { getErrorMessage } from "../errors.ts";
 import { findBuiltinModule } from "../find-builtin-module.ts";
 import { isPlainObject } from "../freeze.ts";
-import { jsonProblem } from "../json.ts";
+import { findJsonProblem } from "../json.ts";
 import { type CheckedJsonSchema, checkJsonSchema } from "./check-json-schema.ts";
 import { readViolations } from "./describe-violation.ts";
 import { applicators, assertions, checkedFormats } from "./json-schema-keywords.ts";
@@ -141,7 +141,7 @@ function createIssueFinder(
   const schema = toValidatorSchema(checked);
   const lookup = dereference(schema);
   return (value) => {
-    const problem = jsonProblem(value);
+    const problem = findJsonProblem(value);
     if (problem !== null) return [{ message: `must be JSON: ${problem}` }];
     const text = JSON.stringify(value);
     const data: unknown = JSON.parse(text); // Removes undefined properties.
@@ -176,7 +176,7 @@ const MAX_LENGTH = 65_536;
 function describeFailure(error: unknown): string {
   if (error instanceof RangeError) return "is too large or too deeply nested to be validated";
   if (error instanceof URIError) return "has a property name that is not well-formed Unicode";
-  return `could not be validated: ${messageOf(error)}`;
+  return `could not be validated: ${getErrorMessage(error)}`;
 }
 
 /**

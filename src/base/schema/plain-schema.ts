@@ -1,5 +1,5 @@
 import { isPlainObject } from "../freeze.ts";
-import { list, show } from "../show.ts";
+import { quoteNames, quoteValue } from "../show.ts";
 import type { JsonSchema, Schema } from "./schema.ts";
 
 /** A field of a plain schema. */
@@ -52,17 +52,17 @@ interface Issue {
 }
 
 function findProblems(value: unknown, fields: ReadonlyMap<string, PlainField>): readonly Issue[] {
-  if (!isPlainObject(value)) return [{ message: `must be an object, got ${show(value)}` }];
+  if (!isPlainObject(value)) return [{ message: `must be an object, got ${quoteValue(value)}` }];
   const unknown = Object.keys(value).filter((name) => !fields.has(name));
   const issues: Issue[] = unknown.map((name) => ({
-    message: `is not a parameter. Use one of ${list(fields.keys())}`,
+    message: `is not a parameter. Use one of ${quoteNames(fields.keys())}`,
     path: [name],
   }));
   for (const [name, { type, optional = false }] of fields) {
     const fieldValue = value[name];
     if (fieldValue === undefined && optional) continue;
     if (!matchesType(fieldValue, type)) {
-      issues.push({ message: `must be ${typeNames[type]}, got ${show(fieldValue)}`, path: [name] });
+      issues.push({ message: `must be ${typeNames[type]}, got ${quoteValue(fieldValue)}`, path: [name] });
     }
   }
   return issues;

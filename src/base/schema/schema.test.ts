@@ -3,7 +3,7 @@ import { type } from "arktype";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { checkSchema, fieldsOf, type Schema, validate, validateNow } from "./schema.ts";
+import { checkSchema, listFields, type Schema, validate, validateNow } from "./schema.ts";
 
 const fitting: readonly (readonly [string, Schema<{ city: string; days: number }>])[] = [
   ["Zod 4", z.object({ city: z.string(), days: z.number() })],
@@ -42,7 +42,7 @@ describe("checkSchema() returns a description that", () => {
     const described = checkSchema(z.object({ a: z.array(z.string()) }), "Tool.params", ["object"]);
     expect(described).not.toHaveProperty("$schema");
     const { properties } = described;
-    expect([described, properties, fieldsOf(described).get("a")].every(Object.isFrozen)).toBe(true);
+    expect([described, properties, listFields(described).get("a")].every(Object.isFrozen)).toBe(true);
   });
 
   test("is a copy", () => {
@@ -228,19 +228,19 @@ describe("validate() and validateNow()", () => {
 describe("listFields()", () => {
   test("returns the properties by name", () => {
     const described = checkSchema(z.object({ a: z.string(), b: z.number() }), "p", ["object"]);
-    expect([...fieldsOf(described)]).toEqual([
+    expect([...listFields(described)]).toEqual([
       ["a", { type: "string" }],
       ["b", { type: "number" }],
     ]);
   });
 
   test("returns an empty map for a schema without properties", () => {
-    expect(fieldsOf({ type: "string" }).size).toBe(0);
-    expect(fieldsOf({ properties: [] }).size).toBe(0);
+    expect(listFields({ type: "string" }).size).toBe(0);
+    expect(listFields({ properties: [] }).size).toBe(0);
   });
 
   test("returns an empty schema for a property that accepts anything", () => {
-    expect(fieldsOf({ properties: { a: true } }).get("a")).toEqual({});
+    expect(listFields({ properties: { a: true } }).get("a")).toEqual({});
   });
 });
 

@@ -1,6 +1,6 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
-import { messageOf, PromptValidationError } from "../errors.ts";
-import { frozenCopy, isPlainObject } from "../freeze.ts";
+import { getErrorMessage, PromptValidationError } from "../errors.ts";
+import { copyAndFreeze, isPlainObject } from "../freeze.ts";
 import type { Validation } from "../validation.ts";
 
 /**
@@ -28,7 +28,7 @@ export async function validate<Output>(
   try {
     return toValidation(await schema["~standard"].validate(value));
   } catch (error) {
-    return { ok: false, problem: messageOf(error) };
+    return { ok: false, problem: getErrorMessage(error) };
   }
 }
 
@@ -45,7 +45,7 @@ export function validateNow<Output>(schema: Schema<Output>, value: unknown): Val
       problem: "the schema is asynchronous, but a synchronous one is required here",
     };
   } catch (error) {
-    return { ok: false, problem: messageOf(error) };
+    return { ok: false, problem: getErrorMessage(error) };
   }
 }
 
@@ -82,7 +82,7 @@ export function checkSchema(
 }
 
 /** Returns the JSON Schemas of an object schema's properties, by name. */
-export function fieldsOf(schema: JsonSchema): ReadonlyMap<string, JsonSchema> {
+export function listFields(schema: JsonSchema): ReadonlyMap<string, JsonSchema> {
   const { properties } = schema as { readonly properties?: unknown };
   if (!isPlainObject(properties)) return new Map();
   return new Map(
@@ -94,7 +94,7 @@ function describeSchema(schema: Schema, field: string): JsonSchema {
   try {
     const target = "draft-2020-12";
     const { $schema: _, ...described } = schema["~standard"].jsonSchema.input({ target });
-    return frozenCopy(described);
+    return copyAndFreeze(described);
   } catch (cause) {
     const rule = "must describe itself as JSON Schema";
     const remedy = "keep to what JSON can say: no dates, maps, bigints or functions";

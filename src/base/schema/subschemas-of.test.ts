@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { formatJsonPointer, readJsonPointer, subschemasOf } from "./subschemas-of.ts";
+import { formatJsonPointer, parseJsonPointer, walkSubschemas } from "./subschemas-of.ts";
 
 test("walkSubschemas() finds schemas in every applicator keyword, outer schemas first", () => {
   const schema = {
@@ -9,7 +9,7 @@ test("walkSubschemas() finds schemas in every applicator keyword, outer schemas 
     default: { items: {} },
     enum: [{ items: {} }],
   };
-  expect([...subschemasOf(schema)].map(({ pointer }) => pointer)).toEqual([
+  expect([...walkSubschemas(schema)].map(({ pointer }) => pointer)).toEqual([
     "#",
     "#/properties/a~1b",
     "#/properties/type",
@@ -21,14 +21,14 @@ test("walkSubschemas() finds schemas in every applicator keyword, outer schemas 
 });
 
 test("parseJsonPointer() unescapes and decodes the steps", () => {
-  expect(readJsonPointer("#")).toEqual([]);
-  expect(readJsonPointer("#/a~1b/~01/%25/")).toEqual(["a/b", "~1", "%", ""]);
+  expect(parseJsonPointer("#")).toEqual([]);
+  expect(parseJsonPointer("#/a~1b/~01/%25/")).toEqual(["a/b", "~1", "%", ""]);
 });
 
 test.each(["", "a", "/a", "#a", "#/%", "http://example.com#/a"])(
   "parseJsonPointer() returns null for %j",
   (text) => {
-    expect(readJsonPointer(text)).toBeNull();
+    expect(parseJsonPointer(text)).toBeNull();
   },
 );
 
@@ -36,7 +36,7 @@ test("parseJsonPointer() reverses formatJsonPointer()", () => {
   fc.assert(
     fc.property(fc.array(fc.string()), (steps) => {
       const encoded = formatJsonPointer(steps).replaceAll("%", "%25");
-      expect(readJsonPointer(encoded)).toEqual(steps);
+      expect(parseJsonPointer(encoded)).toEqual(steps);
     }),
   );
 });

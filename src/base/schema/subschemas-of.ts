@@ -11,7 +11,7 @@ export interface Subschema {
  * Yields a schema and its nested schemas, outer schemas first. The keywords of a schema are read
  * only after it was yielded, so that the caller can check each schema first.
  */
-export function* subschemasOf(root: unknown): Generator<Subschema> {
+export function* walkSubschemas(root: unknown): Generator<Subschema> {
   const found: Subschema[] = [{ schema: root, pointer: "#" }];
   for (const place of found) {
     yield place;
@@ -45,7 +45,7 @@ function listKeywords(schema: unknown): readonly string[] {
  * Parses a JSON pointer in URI form: `"#/a~1b/0"` is `["a/b", "0"]`. Returns `null` if it is
  * invalid.
  */
-export function readJsonPointer(pointer: string): readonly string[] | null {
+export function parseJsonPointer(pointer: string): readonly string[] | null {
   if (pointer === "#") return [];
   if (!pointer.startsWith("#/")) return null;
   try {

@@ -9,7 +9,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { growTree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
+import { writeTree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { reserveFolder } from "../../host/temporary-folder.ts";
 import { ClaudeHome } from "./claude-home.ts";
 
@@ -43,7 +43,7 @@ describe("ClaudeHome", () => {
   test("removes its folders with their content, and can be removed twice", async () => {
     const folders = setTemporaryFolder();
     const created = await ClaudeHome.create();
-    growTree(created.home, { ".claude/.claude.json": "{}" });
+    writeTree(created.home, { ".claude/.claude.json": "{}" });
     await created.remove();
     await created.remove();
     expect(readdirSync(folders)).toEqual([]);
@@ -62,7 +62,7 @@ describe("ClaudeHome", () => {
     const folders = setTemporaryFolder();
     const abandoned = await ClaudeHome.create();
     const owner = join(dirname(dirname(abandoned.home)), "owner.json");
-    growTree(dirname(owner), {
+    writeTree(dirname(owner), {
       "owner.json": JSON.stringify({
         ...JSON.parse(readFileSync(owner, "utf8")),
         pid: 999_999_999,
@@ -80,7 +80,7 @@ describe("ClaudeHome", () => {
     const create = async () => {
       await folder.create();
       rmdirSync(folder.files);
-      growTree(folder.home, { files: "a file, not a folder" });
+      writeTree(folder.home, { files: "a file, not a folder" });
     };
     await expect(ClaudeHome.create({ ...folder, create })).rejects.toMatchObject({
       name: "FilesystemError",

@@ -1,6 +1,6 @@
 import { mkdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
-import { mountError } from "../../host/host-error.ts";
+import { toFilesystemErrorWithRemedy } from "../../host/host-error.ts";
 import {
   reserveFolder,
   sweepAbandonedFolders,
@@ -35,7 +35,7 @@ export class ClaudeHome {
       return folders;
     } catch (error) {
       await folder.remove();
-      throw mountError(error, folder.home, REMEDY);
+      throw toFilesystemErrorWithRemedy(error, folder.home, REMEDY);
     }
   }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { UnknownRecord } from "../../base/reading.ts";
-import { usageOf } from "../../base/usage.ts";
+import { toUsage } from "../../base/usage.ts";
 import { isSynthetic, noMessage, readMessage, toTokenUsage } from "./model-message.ts";
 
 const usage = { input_tokens: 10, output_tokens: 1, cache_read_input_tokens: 3 };
@@ -57,14 +57,14 @@ describe("readMessage() with a streamed message", () => {
       text: "Let me see.",
       uses: [{ id: "t1", name: "Bash", input: { command: "ls" } }],
       stopReason: null,
-      usage: usageOf({ inputTokens: 13, outputTokens: 1, cachedTokens: 3 }),
+      usage: toUsage({ inputTokens: 13, outputTokens: 1, cachedTokens: 3 }),
       isComplete: false,
     });
     const [delta = {}, stop = {}] = endMessage("tool_use");
     reader.accept(delta);
     expect(reader.message).toMatchObject({ stopReason: "tool_use", isComplete: false });
     expect(reader.message?.usage).toEqual(
-      usageOf({ inputTokens: 13, outputTokens: 5, cachedTokens: 3 }),
+      toUsage({ inputTokens: 13, outputTokens: 5, cachedTokens: 3 }),
     );
     reader.accept(stop);
     expect(reader.message?.isComplete).toBe(true);
@@ -150,7 +150,7 @@ describe("readMessage()", () => {
       model: null,
       text: "",
       uses: [{ id: "", name: "", input: {} }],
-      usage: usageOf({}),
+      usage: toUsage({}),
     });
   });
 });
@@ -174,11 +174,11 @@ describe("toTokenUsage()", () => {
       output_tokens_details: { thinking_tokens: 4 },
     };
     expect(toTokenUsage(parts)).toEqual(
-      usageOf({ inputTokens: 15, outputTokens: 7, cachedTokens: 3, reasoningTokens: 4 }),
+      toUsage({ inputTokens: 15, outputTokens: 7, cachedTokens: 3, reasoningTokens: 4 }),
     );
   });
 
   test("returns zeros for missing fields", () => {
-    expect(toTokenUsage({})).toEqual(usageOf({}));
+    expect(toTokenUsage({})).toEqual(toUsage({}));
   });
 });

@@ -1,7 +1,7 @@
 import { isPlainObject } from "../../base/freeze.ts";
 import type { UnknownRecord } from "../../base/reading.ts";
-import { maybeTextAt, numberAt, recordAt, recordsAt, textAt } from "../../base/reading.ts";
-import { type TokenUsage, usageOf } from "../../base/usage.ts";
+import { readStringOrNull, readNumber, readRecord, readRecords, readString } from "../../base/reading.ts";
+import { type TokenUsage, toUsage } from "../../base/usage.ts";
 
 /** One message of the model: its text and tool calls. */
 export interface ModelMessage {
@@ -41,43 +41,43 @@ export const noMessage: MessageDraft = Object.freeze({ message: null, usage: {} 
 export function readMessage(draft: MessageDraft, sdkMessage: UnknownRecord): MessageDraft | null {
   if (typeof sdkMessage["parent_tool_use_id"] === "string") return null;
   if (sdkMessage["type"] === "stream_event")
-    return readStreamEvent(draft, recordAt(sdkMessage, "event"));
+    return readStreamEvent(draft, readRecord(sdkMessage, "event"));
   if (sdkMessage["type"] !== "assistant" || isSynthetic(sdkMessage)) return null;
-  const message = recordAt(sdkMessage, "message");
-  const isNew = draft.message === null || draft.message.id !== maybeTextAt(message, "id");
+  const message = readRecord(sdkMessage, "message");
+  const isNew = draft.message === null || draft.message.id !== readStringOrNull(message, "id");
   const started = isNew ? startMessage(draft, message) : draft;
-  const requestId = maybeTextAt(sdkMessage, "request_id");
+  const requestId = readStringOrNull(sdkMessage, "request_id");
   const withId = requestId === null ? started : updateMessage(started, { requestId });
-  const withBlocks = recordsAt(message, "content").reduce(addBlock, withId);
-  const isStreamed = maybeTextAt(message, "stop_reason") === null;
+  const withBlocks = readRecords(message, "content").reduce(addBlock, withId);
+  const isStreamed = readStringOrNull(message, "stop_reason") === null;
   return isStreamed ? withBlocks : finishMessage(withBlocks, message);
 }
 
 /** Whether the SDK itself wrote a message, to report a failed request. */
 export function isSynthetic(sdkMessage: UnknownRecord): boolean {
-  const { model } = recordAt(sdkMessage, "message");
+  const { model } = readRecord(sdkMessage, "message");
   return model === "<synthetic>" || sdkMessage["error"] !== undefined;
 }
 
 /** Converts Anthropic's usage, which counts tokens read from and written to the cache separately. */
 export function toTokenUsage(usage: UnknownRecord): TokenUsage {
-  const cachedTokens = numberAt(usage, "cache_read_input_tokens") ?? 0;
-  const written = numberAt(usage, "cache_creation_input_tokens") ?? 0;
-  const details = isPlainObject(usage) ? recordAt(usage, "output_tokens_details") : {};
-  return usageOf({
-    inputTokens: (numberAt(usage, "input_tokens") ?? 0) + cachedTokens + written,
-    outputTokens: numberAt(usage, "output_tokens") ?? 0,
+  const cachedTokens = readNumber(usage, "cache_read_input_tokens") ?? 0;
+  const written = readNumber(usage, "cache_creation_input_tokens") ?? 0;
+  const details = isPlainObject(usage) ? readRecord(usage, "output_tokens_details") : {};
+  return toUsage({
+    inputTokens: (readNumber(usage, "input_tokens") ?? 0) + cachedTokens + written,
+    outputTokens: readNumber(usage, "output_tokens") ?? 0,
     cachedTokens,
-    reasoningTokens: numberAt(details, "thinking_tokens") ?? 0,
+    reasoningTokens: readNumber(details, "thinking_tokens") ?? 0,
   });
 }
 
 function readStreamEvent(draft: MessageDraft, event: UnknownRecord): MessageDraft {
   switch (event["type"]) {
     case "message_start":
-      return startMessage(draft, recordAt(event, "message"));
+      return startMessage(draft, readRecord(event, "message"));
     case "message_delta":
-      return finishMessage(draft, { ...event, ...recordAt(event, "delta") });
+      return finishMessage(draft, { ...event, ...readRecord(event, "delta") });
     case "message_stop":
       return updateMessage(draft, { isComplete: true });
     default:
@@ -86,13 +86,13 @@ function readStreamEvent(draft: MessageDraft, event: UnknownRecord): MessageDraf
 }
 
 function startMessage({ message }: MessageDraft, started: UnknownRecord): MessageDraft {
-  const usage = recordAt(started, "usage");
+  const usage = readRecord(started, "usage");
   return {
     usage,
     message: {
       number: (message?.number ?? 0) + 1,
-      id: maybeTextAt(started, "id"),
-      model: maybeTextAt(started, "model"),
+      id: readStringOrNull(started, "id"),
+      model: readStringOrNull(started, "model"),
       requestId: null,
       text: "",
       uses: [],
@@ -105,20 +105,20 @@ function startMessage({ message }: MessageDraft, started: UnknownRecord): Messag
 
 function addBlock(draft: MessageDraft, block: UnknownRecord): MessageDraft {
   const { text = "", uses = [] } = draft.message ?? {};
-  if (block["type"] === "text") return updateMessage(draft, { text: text + textAt(block, "text") });
+  if (block["type"] === "text") return updateMessage(draft, { text: text + readString(block, "text") });
   if (block["type"] !== "tool_use") return draft;
-  const { id, name } = { id: textAt(block, "id"), name: textAt(block, "name") };
-  return updateMessage(draft, { uses: [...uses, { id, name, input: recordAt(block, "input") }] });
+  const { id, name } = { id: readString(block, "id"), name: readString(block, "name") };
+  return updateMessage(draft, { uses: [...uses, { id, name, input: readRecord(block, "input") }] });
 }
 
 /** A message that arrives in one piece is complete. A streamed message ends with an event. */
 function finishMessage(draft: MessageDraft, ending: UnknownRecord): MessageDraft {
-  const usage = { ...draft.usage, ...recordAt(ending, "usage") };
+  const usage = { ...draft.usage, ...readRecord(ending, "usage") };
   const isWhole = ending["type"] === "message";
   return updateMessage(
     { ...draft, usage },
     {
-      stopReason: maybeTextAt(ending, "stop_reason"),
+      stopReason: readStringOrNull(ending, "stop_reason"),
       usage: toTokenUsage(usage),
       ...(isWhole && { isComplete: true }),
     },

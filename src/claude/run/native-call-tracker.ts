@@ -1,6 +1,6 @@
-import { messageOf } from "../../base/errors.ts";
+import { getErrorMessage } from "../../base/errors.ts";
 import type { UnknownRecord } from "../../base/reading.ts";
-import { maybeTextAt, numberAt, recordAt, textAt } from "../../base/reading.ts";
+import { readStringOrNull, readNumber, readRecord, readString } from "../../base/reading.ts";
 import type { SandboxLeftovers } from "../sandbox/prepare-sandbox.ts";
 import type { NativeTools } from "../tools/native-tools.ts";
 import type { ToolUse } from "./model-message.ts";
@@ -66,21 +66,21 @@ export class NativeCallTracker {
 
   /** Allows or denies a call and returns the hook's output. An error denies the call. */
   async beforeCall(input: UnknownRecord): Promise<UnknownRecord> {
-    const cwd = maybeTextAt(input, "cwd") ?? undefined;
+    const cwd = readStringOrNull(input, "cwd") ?? undefined;
     try {
       const verdict = await this.#hooks.beforeCall({ ...readToolUse(input), cwd });
       if ("denied" in verdict) return deny(verdict.denied);
       if (!verdict.input) return {};
       return { hookSpecificOutput: { hookEventName, updatedInput: verdict.input } };
     } catch (error) {
-      return deny(messageOf(error));
+      return deny(getErrorMessage(error));
     }
   }
 
   /** Records a call that succeeded or failed. */
   async afterCall(input: UnknownRecord): Promise<void> {
     const response = input["tool_response"] ?? null;
-    const durationMs = numberAt(input, "duration_ms");
+    const durationMs = readNumber(input, "duration_ms");
     await this.#endCall({ ...readToolUse(input), response, error: readError(input), durationMs });
   }
 
@@ -108,15 +108,15 @@ export class NativeCallTracker {
 /** Reads the tool call from a hook's input. */
 export function readToolUse(input: UnknownRecord): ToolUse {
   return {
-    id: textAt(input, "tool_use_id"),
-    name: textAt(input, "tool_name"),
-    input: recordAt(input, "tool_input"),
+    id: readString(input, "tool_use_id"),
+    name: readString(input, "tool_name"),
+    input: readRecord(input, "tool_input"),
   };
 }
 
 /** Reads a failed call's error from a hook's input; `null` if the call succeeded. */
 export function readError(input: UnknownRecord): string | null {
-  return input["hook_event_name"] === "PostToolUseFailure" ? textAt(input, "error") : null;
+  return input["hook_event_name"] === "PostToolUseFailure" ? readString(input, "error") : null;
 }
 
 const hookEventName = "PreToolUse";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { UnknownRecord } from "../../base/reading.ts";
-import { noUsage, usageOf } from "../../base/usage.ts";
+import { noUsage, toUsage } from "../../base/usage.ts";
 import { hasReadMessage, joinBatchTexts, reduceRun, takeStep } from "./reduce-run.ts";
 import { initialRun, type NativeCall, type RunInput, type RunState } from "./run-state.ts";
 
@@ -109,7 +109,7 @@ describe("a call to the prompt's tools in reduceRun()", () => {
       message: { id: "m1" },
       text: "Hm.",
       calls: [{ id: "a" }, { id: "c" }],
-      usage: usageOf({ inputTokens: 10, outputTokens: 5 }),
+      usage: toUsage({ inputTokens: 10, outputTokens: 5 }),
       result: null,
     });
     expect(taken?.state).toMatchObject({
@@ -226,7 +226,7 @@ describe("the result of a run in takeStep()", () => {
     ];
     const cutOff = reduceAll(one, two);
     expect(cutOff.text).toBe("Once upon");
-    expect(cutOff.usage).toEqual(usageOf({ inputTokens: 20, outputTokens: 10 }));
+    expect(cutOff.usage).toEqual(toUsage({ inputTokens: 20, outputTokens: 10 }));
     expect(reduceAll(receiveMessage("m1", [textBlock("Once ")]), two).text).toBe("upon");
   });
 

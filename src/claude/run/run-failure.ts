@@ -1,11 +1,11 @@
-import { messageOf, OutputParseError, WinkError } from "../../base/errors.ts";
+import { getErrorMessage, OutputParseError, WinkError } from "../../base/errors.ts";
 import {
   PromptEvaluationError,
   ThrottleError,
   type ThrottleKind,
 } from "../../base/evaluation-errors.ts";
 import type { UnknownRecord } from "../../base/reading.ts";
-import { maybeTextAt, numberAt, recordAt, recordsAt, textAt, textsAt } from "../../base/reading.ts";
+import { readStringOrNull, readNumber, readRecord, readRecords, readString, readStrings } from "../../base/reading.ts";
 
 /**
  * Converts a failed result to an error: a `ThrottleError` if a retry may help. `attempt` is the
@@ -18,12 +18,12 @@ export function toResultError(
   attempt: string | null = null,
 ): PromptEvaluationError {
   const reason = readReason(result, failure);
-  const requestId = failure ? maybeTextAt(failure, "request_id") : null;
+  const requestId = failure ? readStringOrNull(failure, "request_id") : null;
   const details = { promptName, requestId, providerPayload: result };
   const kind = toThrottleKind(failure ?? {}, reason);
   if (kind !== null)
     return new ThrottleError(`Claude could not answer: ${reason}`, { ...details, kind });
-  if (maybeTextAt(result, "subtype") === "error_max_structured_output_retries") {
+  if (readStringOrNull(result, "subtype") === "error_max_structured_output_retries") {
     const message = `The answer did not match its schema after all retries: ${reason}`;
     const cause = new OutputParseError(message, attempt ?? "");
     const providerPayload = attempt ?? result;
@@ -34,7 +34,7 @@ export function toResultError(
       cause,
     });
   }
-  const isRequestError = maybeTextAt(result, "startup_failure_reason") !== null || failure !== null;
+  const isRequestError = readStringOrNull(result, "startup_failure_reason") !== null || failure !== null;
   const message = `The Claude Agent SDK could not answer: ${reason}`;
   return new PromptEvaluationError(message, {
     ...details,
@@ -44,18 +44,18 @@ export function toResultError(
 
 /** Whether the SDK's retry may succeed. Otherwise the SDK reports a failure soon. */
 export function isRetryable(retry: UnknownRecord): boolean {
-  const status = numberAt(retry, "error_status");
+  const status = readNumber(retry, "error_status");
   return status === null || toThrottleKind({ ...retry, api_error_status: status }, "") !== null;
 }
 
 /** Converts the SDK's report of a failed first request, which the adapter retries instead. */
 export function toRetryError(retry: UnknownRecord, promptName: string): ThrottleError {
-  const status = numberAt(retry, "error_status");
+  const status = readNumber(retry, "error_status");
   const kind = toThrottleKind({ ...retry, api_error_status: status }, "") ?? "server";
   const problem = status === null ? "the connection was lost" : `status ${status}`;
   const message = `Claude did not accept the request (${problem})`;
   // Only with status 429 did the provider set the delay. Otherwise the SDK has chosen it.
-  const retryAfterMs = status === 429 ? numberAt(retry, "retry_delay_ms") : null;
+  const retryAfterMs = status === 429 ? readNumber(retry, "retry_delay_ms") : null;
   return new ThrottleError(message, { promptName, kind, retryAfterMs, providerPayload: retry });
 }
 
@@ -85,13 +85,13 @@ export function createCrashError(
   promptName: string,
 ): PromptEvaluationError {
   const output = stderr.trim() === "" ? "" : ` Its last output: ${stderr.trim()}.`;
-  const message = `The Claude Agent SDK ended before it answered (${messageOf(cause)}).${output} Evaluate the prompt again.`;
+  const message = `The Claude Agent SDK ended before it answered (${getErrorMessage(cause)}).${output} Evaluate the prompt again.`;
   return new PromptEvaluationError(message, { promptName, phase: "response", cause });
 }
 
 /** Creates the error for an SDK process that did not start. */
 function createStartError(cause: unknown, promptName: string): PromptEvaluationError {
-  const reason = messageOf(cause).replace(/\.$/, "");
+  const reason = getErrorMessage(cause).replace(/\.$/, "");
   const message = `The Claude Agent SDK could not start (${reason}). Install @anthropic-ai/claude-agent-sdk with its optional dependencies.`;
   return new PromptEvaluationError(message, { promptName, phase: "request", cause });
 }
@@ -103,17 +103,17 @@ export function createRollbackError(cause: WinkError, promptName: string): Promp
 }
 
 function readReason(result: UnknownRecord, failure: UnknownRecord | null): string {
-  const blocks = failure ? recordsAt(recordAt(failure, "message"), "content") : [];
-  const texts = blocks.map((block) => textAt(block, "text")).filter((text) => text !== "");
+  const blocks = failure ? readRecords(readRecord(failure, "message"), "content") : [];
+  const texts = blocks.map((block) => readString(block, "text")).filter((text) => text !== "");
   const reason =
-    texts.join(" ") || textsAt(result, "errors").join("; ") || textAt(result, "result");
-  return reason || textAt(result, "subtype") || "no reason reported";
+    texts.join(" ") || readStrings(result, "errors").join("; ") || readString(result, "result");
+  return reason || readString(result, "subtype") || "no reason reported";
 }
 
 /** Returns `null` if a retry would fail too. */
 function toThrottleKind(failure: UnknownRecord, reason: string): ThrottleKind | null {
-  const error = textAt(failure, "error");
-  const status = numberAt(failure, "api_error_status");
+  const error = readString(failure, "error");
+  const status = readNumber(failure, "api_error_status");
   if (error === "billing_error" || status === 402) return "quota_exhausted";
   if (error === "rate_limit" || status === 429) return "rate_limit";
   if (status === 408) return "timeout";

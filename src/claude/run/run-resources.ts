@@ -1,8 +1,8 @@
 import { realpath } from "node:fs/promises";
 import { join } from "node:path";
-import { orAborted } from "../../base/clock.ts";
+import { raceAbort } from "../../base/clock.ts";
 import type { UnknownRecord } from "../../base/reading.ts";
-import { scrubbed, scrubbedError } from "../../base/scrubbed.ts";
+import { redact, redactError } from "../../base/scrubbed.ts";
 import { FolderCheckpoint } from "../../files/checkpoint/folder-checkpoint.ts";
 import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
 import type { Session } from "../../session/session.ts";
@@ -96,8 +96,8 @@ export class RunResources {
   /** Returns a copy of a value from the SDK or the provider, with credentials redacted. */
   readonly redact = <Value>(value: Value): Value =>
     (value instanceof Error
-      ? scrubbedError(value, this.#secrets)
-      : scrubbed(value, this.#secrets)) as Value;
+      ? redactError(value, this.#secrets)
+      : redact(value, this.#secrets)) as Value;
 
   /** Stops all processes of the run and removes its temporary files. Idempotent. */
   async close(): Promise<void> {
@@ -154,7 +154,7 @@ async function prepareParts(settings: RunResourcesSettings, cleanup: Cleanup): P
   const sdk = settings.sdk ?? (await loadSdk());
   const home = await ClaudeHome.create();
   cleanup.add(() => home.remove());
-  await orAborted(workspace?.ready() ?? Promise.resolve(), settings.signal);
+  await raceAbort(workspace?.ready() ?? Promise.resolve(), settings.signal);
   const cwd = await realpath(workspace?.tempDir ?? home.work);
   const folders = { home: home.home, temporary: home.temporary };
   const env = { ...SDK_VARIABLES, ...settings.env };

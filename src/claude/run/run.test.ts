@@ -8,7 +8,7 @@ import {
   startRun,
   tools,
 } from "../../../tests/support/claude/started-run.ts";
-import { usageOf } from "../../base/usage.ts";
+import { toUsage } from "../../base/usage.ts";
 import type { NativeHooks } from "./native-call-tracker.ts";
 import { ClaudeRun } from "./run.ts";
 
@@ -41,13 +41,13 @@ describe("ClaudeRun", () => {
         text: "Done.",
         uses: [],
         stopReason: "end_turn",
-        usage: usageOf({ inputTokens: 10, outputTokens: 5 }),
+        usage: toUsage({ inputTokens: 10, outputTokens: 5 }),
         isComplete: true,
       },
       text: "Done.",
       calls: [],
       native: [],
-      usage: usageOf({ inputTokens: 10, outputTokens: 5 }),
+      usage: toUsage({ inputTokens: 10, outputTokens: 5 }),
       result: expect.objectContaining({ subtype: "success", result: "Done." }),
       failure: null,
       retry: null,

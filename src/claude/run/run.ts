@@ -1,7 +1,7 @@
-import { orAborted } from "../../base/clock.ts";
+import { raceAbort } from "../../base/clock.ts";
 import { isPlainObject } from "../../base/freeze.ts";
 import type { UnknownRecord } from "../../base/reading.ts";
-import { recordAt, recordsAt, textAt } from "../../base/reading.ts";
+import { readRecord, readRecords, readString } from "../../base/reading.ts";
 import type { Tool } from "../../tools/tool.ts";
 import { type ClaudeSdk, UserMessages } from "../sdk.ts";
 import { type BridgedAnswer, ToolBridge, toToolName } from "../tools/tool-bridge.ts";
@@ -81,7 +81,7 @@ export class ClaudeRun {
         return taken.step;
       }
       if (end) throw end.error ?? new Error("it ended without an answer");
-      await orAborted(changed, signal);
+      await raceAbort(changed, signal);
     }
   }
 
@@ -118,7 +118,7 @@ export class ClaudeRun {
 
   async #readMessages(): Promise<void> {
     const { sdk, options } = this.#settings;
-    const hooks = { ...recordAt(options, "hooks"), ...this.#createHooks() };
+    const hooks = { ...readRecord(options, "hooks"), ...this.#createHooks() };
     const all = { ...options, hooks, mcpServers: this.#bridge.servers };
     let error: unknown = null;
     try {
@@ -134,7 +134,7 @@ export class ClaudeRun {
   #onMessage(message: UnknownRecord): void {
     this.#dispatch({ type: "messageReceived", message });
     if (message["subtype"] === "compact_boundary")
-      this.#settings.onCompacted(recordAt(message, "compact_metadata"));
+      this.#settings.onCompacted(readRecord(message, "compact_metadata"));
   }
 
   /** Blocks the SDK in a call to the prompt's tools until there is an answer. */
@@ -177,9 +177,9 @@ export class ClaudeRun {
 
   /** Blocks the SDK after a batch of calls, then returns additional text for the model. */
   async #onBatch(input: UnknownRecord): Promise<string> {
-    const calls = recordsAt(input, "tool_calls");
+    const calls = readRecords(input, "tool_calls");
     await this.#native.endBatch(calls, this.#state.settled);
-    const callIds = calls.map((call) => textAt(call, "tool_use_id"));
+    const callIds = calls.map((call) => readString(call, "tool_use_id"));
     // The SDK may call the hook before the message with these calls was received.
     await this.#waitUntil((state) => hasReadMessage(state, callIds));
     this.#dispatch({ type: "batchEnded" });

@@ -1,17 +1,17 @@
 import { describe, expect, test } from "vitest";
 import type { UnknownRecord } from "../../base/reading.ts";
-import { recordAt, recordsAt, textAt } from "../../base/reading.ts";
+import { readRecord, readRecords, readString } from "../../base/reading.ts";
 import { createRepeatPromptHooks } from "./split-hook-output.ts";
 
 /** Calls the hooks for a session start and joins their texts. */
 async function callHooks(hooks: UnknownRecord, source: string): Promise<string> {
-  const [matcher] = recordsAt(hooks, "SessionStart");
+  const [matcher] = readRecords(hooks, "SessionStart");
   const run = (matcher?.["hooks"] ?? []) as readonly ((
     input: UnknownRecord,
   ) => Promise<UnknownRecord>)[];
   const outcomes = await Promise.all(run.map((hook) => hook({ source })));
-  const outputs = outcomes.map((outcome) => recordAt(outcome, "hookSpecificOutput"));
-  const texts = outputs.map((output) => textAt(output, "additionalContext"));
+  const outputs = outcomes.map((outcome) => readRecord(outcome, "hookSpecificOutput"));
+  const texts = outputs.map((output) => readString(output, "additionalContext"));
   return texts.filter((text) => text !== "").join("\n");
 }
 

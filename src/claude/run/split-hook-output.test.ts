@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { UnknownRecord } from "../../base/reading.ts";
-import { recordAt, textAt } from "../../base/reading.ts";
+import { readRecord, readString } from "../../base/reading.ts";
 import { countParts, splitHookOutput } from "./split-hook-output.ts";
 
 /** Calls the hooks for one event and returns the text of each. */
@@ -9,12 +9,12 @@ async function callHooks(
   input: UnknownRecord = {},
 ): Promise<readonly string[]> {
   const outcomes = await Promise.all(hooks.map((hook) => hook(input)));
-  return outcomes.map((one) => textAt(recordAt(one, "hookSpecificOutput"), "additionalContext"));
+  return outcomes.map((one) => readString(readRecord(one, "hookSpecificOutput"), "additionalContext"));
 }
 
 describe("splitHookOutput()", () => {
   test("returns a short text in the first hook, and no output for an empty text", async () => {
-    const hooks = splitHookOutput("PostToolBatch", 3, (input) => textAt(input, "note"));
+    const hooks = splitHookOutput("PostToolBatch", 3, (input) => readString(input, "note"));
     expect(await callHooks(hooks, { note: "Owls." })).toEqual(["Owls.", "", ""]);
     expect(await Promise.all(hooks.map((hook) => hook({})))).toEqual([{}, {}, {}]);
   });

@@ -1,5 +1,5 @@
 import type { UnknownRecord } from "../../base/reading.ts";
-import { textAt } from "../../base/reading.ts";
+import { readString } from "../../base/reading.ts";
 
 /** Maximum characters of one hook's output. The SDK writes longer output to a file. */
 const MAX_HOOK_CHARS = 9_000;
@@ -42,7 +42,7 @@ export function splitHookOutput(
  */
 export function createRepeatPromptHooks(getPrompt: () => string): UnknownRecord {
   const hooks = splitHookOutput("SessionStart", countParts(getPrompt()) + SPARE_HOOKS, (input) =>
-    textAt(input, "source") === "compact" ? `The instructions read:\n\n${getPrompt()}` : "",
+    readString(input, "source") === "compact" ? `The instructions read:\n\n${getPrompt()}` : "",
   );
   return { SessionStart: [{ hooks }] };
 }

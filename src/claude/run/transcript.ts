@@ -1,15 +1,15 @@
-import { historySliceOf } from "../../adapter/history-slice.ts";
+import { createHistorySlice } from "../../adapter/history-slice.ts";
 import type { HistoryStep } from "../../adapter/model-client.ts";
 import { isPlainObject } from "../../base/freeze.ts";
 import type { UnknownRecord } from "../../base/reading.ts";
-import { maybeTextAt } from "../../base/reading.ts";
+import { readStringOrNull } from "../../base/reading.ts";
 import type { Slice } from "../../session/slice.ts";
 
 /**
  * The session's last conversation on the Claude Agent SDK, as transcript entries. An evaluation with
  * `continue` resumes it.
  */
-export const claudeHistorySlice: Slice<readonly object[]> = historySliceOf({
+export const claudeHistorySlice: Slice<readonly object[]> = createHistorySlice({
   id: "claude.history",
   adapterName: "claude",
 });
@@ -31,7 +31,7 @@ export class Transcript {
   /** The id of the conversation to continue; `null` if there is none. */
   get sessionId(): string | null {
     for (const entry of this.#earlier) {
-      const id = isPlainObject(entry) ? maybeTextAt(entry, "sessionId") : null;
+      const id = isPlainObject(entry) ? readStringOrNull(entry, "sessionId") : null;
       if (id !== null) return id;
     }
     return null;
@@ -65,5 +65,5 @@ export class Transcript {
 }
 
 function isRunSpecific(entry: object): boolean {
-  return isPlainObject(entry) && RUN_SPECIFIC.has(maybeTextAt(entry, "type") ?? "");
+  return isPlainObject(entry) && RUN_SPECIFIC.has(readStringOrNull(entry, "type") ?? "");
 }

@@ -44,7 +44,7 @@ describe("toTurn()", () => {
       responseId: "msg_1",
       requestId: "req_1",
       model: "claude-test",
-      goesOn: false,
+      continues: false,
     });
   });
 
@@ -60,7 +60,7 @@ describe("toTurn()", () => {
       raw: {},
     };
     expect(toTurn(createStep({}), [hosted])).toMatchObject({
-      goesOn: true,
+      continues: true,
       hostedCalls: [hosted],
       finishReason: "stop",
     });
@@ -68,7 +68,7 @@ describe("toTurn()", () => {
 
   test("returns the answer when the run has a result", () => {
     const turn = toTurn(createStep({ result: createResult({ result: "Hi." }) }), []);
-    expect(turn).toMatchObject({ text: "Hi.", goesOn: false, stopReason: "end_turn" });
+    expect(turn).toMatchObject({ text: "Hi.", continues: false, stopReason: "end_turn" });
   });
 
   test("returns null ids if the model sent no message", () => {

@@ -1,9 +1,9 @@
-import type { Announcement } from "../../adapter/events.ts";
+import type { AdapterEvent } from "../../adapter/events.ts";
 import type { FinishReason, HostedCall, ToolCall, Turn } from "../../adapter/model-client.ts";
 import { isPlainObject } from "../../base/freeze.ts";
 import type { UnknownRecord } from "../../base/reading.ts";
-import { maybeTextAt, numberAt, recordAt, textAt } from "../../base/reading.ts";
-import { addUsage, noUsage, type TokenUsage, usageOf } from "../../base/usage.ts";
+import { readStringOrNull, readNumber, readRecord, readString } from "../../base/reading.ts";
+import { addUsage, noUsage, type TokenUsage, toUsage } from "../../base/usage.ts";
 import { toToolName } from "../tools/tool-bridge.ts";
 import type { ToolUse } from "./model-message.ts";
 import { ANSWER_TOOL, type RunStep } from "./run-state.ts";
@@ -15,7 +15,7 @@ export type StepTurn = Omit<Turn, "usage" | "history" | "citations" | "costUsd">
 export function toTurn(step: RunStep, hostedCalls: readonly HostedCall[]): StepTurn {
   const { message, result } = step;
   const toolCalls = step.calls.map(toToolCall);
-  const stopReason = result ? maybeTextAt(result, "stop_reason") : null;
+  const stopReason = result ? readStringOrNull(result, "stop_reason") : null;
   return {
     text: result ? readAnswer(result, step.text) : step.text,
     toolCalls,
@@ -25,7 +25,7 @@ export function toTurn(step: RunStep, hostedCalls: readonly HostedCall[]): StepT
     responseId: message?.id ?? null,
     requestId: message?.requestId ?? null,
     model: message?.model ?? null,
-    goesOn: result === null && toolCalls.length === 0,
+    continues: result === null && toolCalls.length === 0,
   };
 }
 
@@ -36,11 +36,11 @@ export function findAttemptedAnswer({ message }: RunStep): string | null {
 }
 
 /** Converts the SDK's report of a compaction to an event. */
-export function toCompactionEvent(metadata: UnknownRecord): Announcement {
+export function toCompactionEvent(metadata: UnknownRecord): AdapterEvent {
   return {
     type: "ContextCompacted",
-    tokensBefore: numberAt(metadata, "pre_tokens") ?? 0,
-    tokensAfter: numberAt(metadata, "post_tokens"),
+    tokensBefore: readNumber(metadata, "pre_tokens") ?? 0,
+    tokensAfter: readNumber(metadata, "post_tokens"),
     strategy: "sdk",
     usage: null,
     itemsBefore: null,
@@ -71,11 +71,11 @@ export class UsageMeter {
 
   /** Counts and returns usage outside of turns: for web searches and compaction. */
   remainder(result: UnknownRecord): TokenUsage {
-    const models = Object.values(recordAt(result, "modelUsage"));
+    const models = Object.values(readRecord(result, "modelUsage"));
     const all = models.map((model) => readModelUsage(model)).reduce(addUsage, noUsage);
     const getRemaining = (key: keyof TokenUsage) => Math.max(0, all[key] - this.#counted[key]);
     return this.add(
-      usageOf({
+      toUsage({
         inputTokens: getRemaining("inputTokens"),
         outputTokens: getRemaining("outputTokens"),
         cachedTokens: getRemaining("cachedTokens"),
@@ -85,7 +85,7 @@ export class UsageMeter {
 
   /** Returns the cost since the last call. The SDK reports running totals. */
   costSince(result: UnknownRecord): number | undefined {
-    const sum = numberAt(result, "total_cost_usd");
+    const sum = readNumber(result, "total_cost_usd");
     if (sum === null) return undefined;
     const cost = Math.max(0, sum - this.#costUsd);
     this.#costUsd = sum;
@@ -97,12 +97,12 @@ export class UsageMeter {
 function readAnswer(result: UnknownRecord, text: string): string {
   const structured = result["structured_output"];
   if (structured !== undefined && structured !== null) return JSON.stringify(structured);
-  return text === "" ? textAt(result, "result") : text;
+  return text === "" ? readString(result, "result") : text;
 }
 
 function toToolCall({ id, name, input }: ToolUse): ToolCall {
   const unparsed = input["__unparsedToolInput"];
-  const raw = isPlainObject(unparsed) ? maybeTextAt(unparsed, "raw") : null;
+  const raw = isPlainObject(unparsed) ? readStringOrNull(unparsed, "raw") : null;
   return { name: toToolName(name) ?? name, callId: id, arguments: raw ?? JSON.stringify(input) };
 }
 
@@ -113,12 +113,12 @@ function toFinishReason(stopReason: string | null): FinishReason {
 }
 
 function readModelUsage(value: unknown): TokenUsage {
-  const usage = recordAt({ value }, "value");
-  const cachedTokens = numberAt(usage, "cacheReadInputTokens") ?? 0;
-  const written = numberAt(usage, "cacheCreationInputTokens") ?? 0;
-  return usageOf({
-    inputTokens: (numberAt(usage, "inputTokens") ?? 0) + cachedTokens + written,
-    outputTokens: numberAt(usage, "outputTokens") ?? 0,
+  const usage = readRecord({ value }, "value");
+  const cachedTokens = readNumber(usage, "cacheReadInputTokens") ?? 0;
+  const written = readNumber(usage, "cacheCreationInputTokens") ?? 0;
+  return toUsage({
+    inputTokens: (readNumber(usage, "inputTokens") ?? 0) + cachedTokens + written,
+    outputTokens: readNumber(usage, "outputTokens") ?? 0,
     cachedTokens,
   });
 }

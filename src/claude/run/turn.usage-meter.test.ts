@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { noUsage, usageOf } from "../../base/usage.ts";
+import { noUsage, toUsage } from "../../base/usage.ts";
 import { UsageMeter } from "./turn.ts";
 
 const result = {
@@ -18,23 +18,23 @@ const result = {
 describe("UsageMeter.remainder()", () => {
   test("returns the usage of all models minus the counted turns", () => {
     const meter = new UsageMeter();
-    const turn = usageOf({ inputTokens: 15, outputTokens: 5, cachedTokens: 3 });
+    const turn = toUsage({ inputTokens: 15, outputTokens: 5, cachedTokens: 3 });
     expect(meter.add(turn)).toBe(turn);
-    expect(meter.remainder(result)).toEqual(usageOf({ inputTokens: 100, outputTokens: 50 }));
+    expect(meter.remainder(result)).toEqual(toUsage({ inputTokens: 100, outputTokens: 50 }));
   });
 
   test("returns the same usage only once", () => {
     const meter = new UsageMeter();
     expect(meter.remainder(result)).toEqual(
-      usageOf({ inputTokens: 115, outputTokens: 55, cachedTokens: 3 }),
+      toUsage({ inputTokens: 115, outputTokens: 55, cachedTokens: 3 }),
     );
     expect(meter.remainder(result)).toEqual(noUsage);
   });
 
   test("is never negative", () => {
     const meter = new UsageMeter();
-    meter.add(usageOf({ inputTokens: 1000, outputTokens: 1, cachedTokens: 9 }));
-    expect(meter.remainder(result)).toEqual(usageOf({ outputTokens: 54 }));
+    meter.add(toUsage({ inputTokens: 1000, outputTokens: 1, cachedTokens: 9 }));
+    expect(meter.remainder(result)).toEqual(toUsage({ outputTokens: 54 }));
   });
 
   test.each([{}, { modelUsage: null }, { modelUsage: { one: null, other: { inputTokens: "7" } } }])(
@@ -63,7 +63,7 @@ describe("UsageMeter.costSince()", () => {
 });
 
 describe("UsageMeter.measure()", () => {
-  const usage = usageOf({ inputTokens: 15, outputTokens: 5, cachedTokens: 3 });
+  const usage = toUsage({ inputTokens: 15, outputTokens: 5, cachedTokens: 3 });
   const step = {
     ...{ message: null, text: "", calls: [], native: [], usage },
     ...{ result: null, failure: null, retry: null },
@@ -74,7 +74,7 @@ describe("UsageMeter.measure()", () => {
   });
 
   test("adds the remaining usage and the cost when the run has a result", () => {
-    const all = usageOf({ inputTokens: 115, outputTokens: 55, cachedTokens: 3 });
+    const all = toUsage({ inputTokens: 115, outputTokens: 55, cachedTokens: 3 });
     expect(new UsageMeter().measure({ ...step, result })).toEqual({ usage: all, costUsd: 0.5 });
     const unclear = new UsageMeter().measure({ ...step, result: {} });
     expect(unclear).toEqual({ usage });

@@ -1,7 +1,7 @@
 import { readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { growTree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
+import { writeTree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { SandboxLeftovers } from "./prepare-sandbox.ts";
 
 const listFiles = (folder: string) =>
@@ -11,8 +11,8 @@ describe("SandboxLeftovers", () => {
   test("removes placeholders that a sandbox added", async () => {
     const workspace = temporaryTree({ "a.txt": "1" });
     const leftovers = new SandboxLeftovers(workspace);
-    growTree(workspace, { ".bashrc": "", ".vscode": "", ".claude/.cc-writes": null });
-    growTree(workspace, { ".claude/settings.json": "", ".claude/skills": null });
+    writeTree(workspace, { ".bashrc": "", ".vscode": "", ".claude/.cc-writes": null });
+    writeTree(workspace, { ".claude/settings.json": "", ".claude/skills": null });
     await leftovers.remove();
     expect(listFiles(workspace)).toEqual(["a.txt"]);
     await leftovers.remove();
@@ -21,7 +21,7 @@ describe("SandboxLeftovers", () => {
   test("keeps empty files and folders that existed before", async () => {
     const workspace = temporaryTree({ ".bashrc": "", ".claude/agents": null, ".vscode": null });
     const leftovers = new SandboxLeftovers(workspace);
-    growTree(workspace, { ".profile": "", ".claude/hooks": "" });
+    writeTree(workspace, { ".profile": "", ".claude/hooks": "" });
     await leftovers.remove();
     expect(listFiles(workspace)).toEqual([".bashrc", ".claude", ".claude/agents", ".vscode"]);
   });
@@ -29,7 +29,7 @@ describe("SandboxLeftovers", () => {
   test("keeps files with content", async () => {
     const workspace = temporaryTree();
     const leftovers = new SandboxLeftovers(workspace);
-    growTree(workspace, { ".gitmodules": "[submodule]", ".claude/agents/mine.md": "1", empty: "" });
+    writeTree(workspace, { ".gitmodules": "[submodule]", ".claude/agents/mine.md": "1", empty: "" });
     symlinkSync("target", join(workspace, ".mcp.json"));
     const before = listFiles(workspace);
     await leftovers.remove();

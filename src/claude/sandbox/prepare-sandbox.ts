@@ -3,7 +3,7 @@ import { accessSync, constants, readdirSync } from "node:fs";
 import { lstat, rm, rmdir } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
-import { InvalidOptionError, messageOf } from "../../base/errors.ts";
+import { InvalidOptionError, getErrorMessage } from "../../base/errors.ts";
 
 /**
  * Checks that the SDK's sandbox starts on the host, and records the workspace's entries before the
@@ -35,7 +35,7 @@ export async function checkSandboxStarts(
     const limits = { timeout: START_TIMEOUT_MS, env: {} };
     await promisify(execFile)(bubblewrap, SDK_BUBBLEWRAP_ARGS, limits);
   } catch (cause) {
-    const reason = getLastLine(messageOf(cause));
+    const reason = getLastLine(getErrorMessage(cause));
     throw refuseSandbox(`allow this user to create namespaces (bubblewrap: ${reason})`, cause);
   }
 }

@@ -1,5 +1,5 @@
 import { applyPatchTool } from "../../tools/hosted/apply-patch.ts";
-import { checkedConfig } from "../../tools/hosted-tool.ts";
+import { checkWithFactory } from "../../tools/hosted-tool.ts";
 import type { HostedKind } from "./hosted-kind.ts";
 
 /** The kind `apply_patch`: the SDK's `Write` and `Edit` change workspace files. */
@@ -11,7 +11,7 @@ export const patchKind: HostedKind = {
   unsupported: "a prompt without `ClaudeAgentWorkspaceSection`; `filesystem`",
   needsWorkspace: true,
   findObstacles(tool) {
-    checkedConfig(tool, () => applyPatchTool({ ...tool.config }));
+    checkWithFactory(tool, () => applyPatchTool({ ...tool.config }));
     const filesystem = "filesystem" in tool.live ? tool.live.filesystem : undefined;
     return [
       filesystem !== undefined && {

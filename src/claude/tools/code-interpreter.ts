@@ -1,5 +1,5 @@
 import { codeInterpreterTool } from "../../tools/hosted/code-interpreter.ts";
-import { checkedConfig } from "../../tools/hosted-tool.ts";
+import { checkWithFactory } from "../../tools/hosted-tool.ts";
 import type { HostedKind } from "./hosted-kind.ts";
 import { findContainerObstacles, toContainerObstacle } from "./shell.ts";
 
@@ -13,7 +13,7 @@ export const codeKind: HostedKind = {
   unsupported:
     'an existing container, `fileIds`, `hostMounts`, `networkPolicy`; `memoryLimit` (`"omit"` drops only the setting)',
   findObstacles(tool) {
-    const { config } = checkedConfig(tool, () => codeInterpreterTool(tool.config));
+    const { config } = checkWithFactory(tool, () => codeInterpreterTool(tool.config));
     const { container } = config;
     const field = `Hosted tool "${tool.name}" config.container`;
     if (container === undefined) return [];

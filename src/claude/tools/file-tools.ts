@@ -1,5 +1,5 @@
 import type { UnknownRecord } from "../../base/reading.ts";
-import { textAt, textsAt } from "../../base/reading.ts";
+import { readString, readStrings } from "../../base/reading.ts";
 import { HostedTool } from "../../tools/hosted-tool.ts";
 import { keepInBounds } from "../workspace/bounds.ts";
 import type { HostedKind, NativeName, NativeTool } from "./hosted-kind.ts";
@@ -15,7 +15,7 @@ export const fileNativeTools: readonly FileTool[] = [
     kind: "claude_read",
     description: "Read files in the working folder.",
     isReadOnly: true,
-    describe: (input) => `Read ${textAt(input, "file_path")}`,
+    describe: (input) => `Read ${readString(input, "file_path")}`,
   }),
   createFileTool("Glob", {
     kind: "claude_glob",
@@ -34,13 +34,13 @@ export const fileNativeTools: readonly FileTool[] = [
     description: "Write files in the working folder.",
     isReadOnly: false,
     describe: (input, response) =>
-      `${response["type"] === "update" ? "Overwrote" : "Created"} ${textAt(input, "file_path")}`,
+      `${response["type"] === "update" ? "Overwrote" : "Created"} ${readString(input, "file_path")}`,
   }),
   createFileTool("Edit", {
     kind: "claude_edit",
     description: "Change files in the working folder.",
     isReadOnly: false,
-    describe: (input) => `Edited ${textAt(input, "file_path")}`,
+    describe: (input) => `Edited ${readString(input, "file_path")}`,
   }),
 ];
 
@@ -81,6 +81,6 @@ function createFileTool(
 
 function describeMatches(_input: UnknownRecord, response: UnknownRecord): string {
   return (
-    textAt(response, "content") || textsAt(response, "filenames").join("\n") || "Nothing found"
+    readString(response, "content") || readStrings(response, "filenames").join("\n") || "Nothing found"
   );
 }

@@ -1,11 +1,11 @@
 import type { Omission } from "../../adapter/model-client.ts";
 import { InvalidOptionError } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
-import { suggestion } from "../../base/nearest.ts";
-import { list } from "../../base/show.ts";
+import { suggestSpelling } from "../../base/nearest.ts";
+import { quoteNames } from "../../base/show.ts";
 import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
-import { checkApart } from "../../tools/hosted-tool.ts";
+import { checkOneToolPerKind } from "../../tools/hosted-tool.ts";
 import { patchKind } from "./apply-patch.ts";
 import { codeKind } from "./code-interpreter.ts";
 import { fileKinds, fileNativeTools } from "./file-tools.ts";
@@ -47,7 +47,7 @@ export function checkHostedTools(
 ): readonly Omission[] {
   const omissions = hostedTools.flatMap((tool) => findOmissions(tool, checks));
   const omitted = new Set(omissions.map(({ tool }) => tool));
-  checkApart(
+  checkOneToolPerKind(
     hostedTools.filter((tool) => !omitted.has(tool)),
     promptName,
   );
@@ -112,9 +112,9 @@ function findToolObstacles(
 
 function refuseUnknownKind(tool: HostedTool): Obstacle {
   const known = hostedKinds.filter(({ tools }) => tools.length > 0).map(({ kind }) => kind);
-  const near = suggestion(tool.kind, known);
+  const near = suggestSpelling(tool.kind, known);
   return toKindObstacle(
     tool,
-    near ? `did you mean "${near}"?` : `use ${list(known)}, or write a Tool with a handler`,
+    near ? `did you mean "${near}"?` : `use ${quoteNames(known)}, or write a Tool with a handler`,
   );
 }

@@ -4,7 +4,7 @@ import type { UnknownRecord } from "../../base/reading.ts";
 import type { Prompt } from "../../prompt/prompt.ts";
 import type { Citation } from "../../tools/hosted/citation.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
-import { projectedTool } from "../../tools/projected-tool.ts";
+import { asHostedTool } from "../../tools/projected-tool.ts";
 import type { Verdict } from "../workspace/bounds.ts";
 import type { CallLog, NativeName } from "./hosted-kind.ts";
 import { findNativeTool, findOwner, listNativeNames } from "./hosted-to-native.ts";
@@ -129,7 +129,7 @@ export function listUndisclosedTools(
   return template.outline
     .filter(({ section }) => section.summary !== null)
     .flatMap((top) => template.outline.filter((one) => isInSubtree(one.path, top.path)))
-    .flatMap(({ section }) => [...section.hostedTools(), ...section.tools().flatMap(projectedTool)])
+    .flatMap(({ section }) => [...section.hostedTools(), ...section.tools().flatMap(asHostedTool)])
     .filter(
       ({ name, kind }) => allowed === true || allowed.includes(name) || allowed.includes(kind),
     );

@@ -1,6 +1,6 @@
 import type { UnknownRecord } from "../../base/reading.ts";
-import { textsAt } from "../../base/reading.ts";
-import { list } from "../../base/show.ts";
+import { readStrings } from "../../base/reading.ts";
+import { quoteNames } from "../../base/show.ts";
 import type { DomainFilter } from "../../tools/hosted/web-search.ts";
 
 /** The list of the SDK's search: either the only domains to search, or the domains to exclude. */
@@ -22,19 +22,19 @@ export function applyDomainRule(
   input: UnknownRecord,
 ): { readonly input: UnknownRecord } | { readonly denied: string } {
   const { allowed_domains: _allowed, blocked_domains: _blocked, ...search } = input;
-  const wanted = textsAt(input, "allowed_domains");
-  const unwanted = textsAt(input, "blocked_domains");
+  const wanted = readStrings(input, "allowed_domains");
+  const unwanted = readStrings(input, "blocked_domains");
   if ("only" in rule) {
     const both = wanted.length === 0 ? rule.only : intersectDomains(wanted, rule.only);
     const only = excludeDomains(both, unwanted);
     if (only.length > 0) return { input: { ...search, allowed_domains: only } };
     const remedy = "Search again without allowed_domains and blocked_domains.";
-    return { denied: `Only ${list(rule.only)} may be searched. ${remedy}` };
+    return { denied: `Only ${quoteNames(rule.only)} may be searched. ${remedy}` };
   }
   const only = excludeDomains(wanted, rule.never);
   if (wanted.length > 0 && only.length === 0) {
     const remedy = "Search again without allowed_domains.";
-    return { denied: `${list(wanted)} may not be searched. ${remedy}` };
+    return { denied: `${quoteNames(wanted)} may not be searched. ${remedy}` };
   }
   if (only.length > 0 && !containsSome(only, rule.never)) {
     return { input: { ...search, allowed_domains: only } };

@@ -1,9 +1,9 @@
 import { isPlainObject } from "../../base/freeze.ts";
 import type { UnknownRecord } from "../../base/reading.ts";
-import { textAt } from "../../base/reading.ts";
+import { readString } from "../../base/reading.ts";
 import { shellTool } from "../../tools/hosted/shell.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
-import { checkedConfig } from "../../tools/hosted-tool.ts";
+import { checkWithFactory } from "../../tools/hosted-tool.ts";
 import type { Verdict } from "../workspace/bounds.ts";
 import type { HostedKind, JudgedUse, NativeTool, Obstacle } from "./hosted-kind.ts";
 
@@ -83,7 +83,7 @@ function findShellObstacles(tool: HostedTool): readonly (Obstacle | false)[] {
     const remedy = "omit environment, or write a Tool whose handler runs the commands";
     return [{ field: `${field}.type`, value: "local", rule, remedy }];
   }
-  const { config } = checkedConfig(tool, () => shellTool(tool.config));
+  const { config } = checkWithFactory(tool, () => shellTool(tool.config));
   const { environment } = config;
   if (environment?.type !== "container") return [];
   const { containerId } = environment;
@@ -112,7 +112,7 @@ function judgeCommand({ input }: JudgedUse): Verdict {
 
 /** Joins the output. The SDK returns both streams as `stdout`, and its own notes as `stderr`. */
 function describeOutput(_input: UnknownRecord, response: UnknownRecord): string {
-  const texts = [textAt(response, "stdout"), textAt(response, "stderr")];
+  const texts = [readString(response, "stdout"), readString(response, "stderr")];
   const lines = texts.map((text) => text.replace(/^\n+|\n+$/g, "")).filter((text) => text !== "");
   if (response["interrupted"] === true) lines.push("The command was interrupted");
   return lines.join("\n") || "Ran and printed nothing";

@@ -1,6 +1,6 @@
 import { isPlainObject } from "../../base/freeze.ts";
 import type { UnknownRecord } from "../../base/reading.ts";
-import { recordAt, textAt } from "../../base/reading.ts";
+import { readRecord, readString } from "../../base/reading.ts";
 import type { Tool } from "../../tools/tool.ts";
 
 /** The SDK's call to a tool of the prompt. */
@@ -86,7 +86,7 @@ export class ToolBridge {
   async #respond(message: unknown, transport: Transport): Promise<void> {
     if (!isPlainObject(message) || message["id"] === undefined) return; // a notification
     const { id } = message as { readonly id: unknown };
-    const result = await this.#handleMethod(textAt(message, "method"), recordAt(message, "params"));
+    const result = await this.#handleMethod(readString(message, "method"), readRecord(message, "params"));
     const response = result ?? { error: { code: -32601, message: "Method not found" } };
     await trySend(transport, { jsonrpc: "2.0", id, ...response });
     if (message["method"] === "tools/list") this.#onListed?.();
@@ -96,14 +96,14 @@ export class ToolBridge {
     if (method === "initialize") {
       const capabilities = { tools: { listChanged: true } };
       const serverInfo = { name: SERVER_NAME, version: "1" };
-      const protocolVersion = textAt(params, "protocolVersion");
+      const protocolVersion = readString(params, "protocolVersion");
       return { result: { protocolVersion, capabilities, serverInfo } };
     }
     if (method === "ping") return { result: {} };
     if (method === "tools/list") return { result: { tools: this.#tools.map(toListedTool) } };
     if (method !== "tools/call") return null;
-    const callId = textAt(recordAt(params, "_meta"), "claudecode/toolUseId");
-    const call = { callId, name: textAt(params, "name") };
+    const callId = readString(readRecord(params, "_meta"), "claudecode/toolUseId");
+    const call = { callId, name: readString(params, "name") };
     const { text, isError } = callId === "" ? NO_CALL_ID_ANSWER : await this.#runCall(call);
     return { result: { content: [{ type: "text", text }], isError } };
   }

@@ -1,18 +1,18 @@
 import { isPlainObject } from "../../base/freeze.ts";
 import type { UnknownRecord } from "../../base/reading.ts";
-import { recordsAt, textAt } from "../../base/reading.ts";
+import { readRecords, readString } from "../../base/reading.ts";
 import {
   type WebSearchCall,
   type WebSearchResult,
   webSearchTool,
 } from "../../tools/hosted/web-search.ts";
 import {
-  searchMessage,
-  searchParams,
-  webSearchResult,
+  describeSearch,
+  toSearchParams,
+  createWebSearchResult,
 } from "../../tools/hosted/web-search-result.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
-import { checkedConfig } from "../../tools/hosted-tool.ts";
+import { checkWithFactory } from "../../tools/hosted-tool.ts";
 import type { Verdict } from "../workspace/bounds.ts";
 import { findCitations, type Page } from "./cited-pages.ts";
 import type { CallLog, HostedKind, JudgedUse, NativeTool, Obstacle } from "./hosted-kind.ts";
@@ -50,17 +50,17 @@ export class WebSearchLog implements CallLog {
   ) {
     const found: UnknownRecord = isPlainObject(response) ? response : {};
     const problem = error ?? readProblem(found);
-    const query = textAt(input, "query") || textAt(found, "query");
+    const query = readString(input, "query") || readString(found, "query");
     const status = problem === null ? "completed" : "failed";
     const queries = query === "" ? [] : [query];
     const call = { id, action: "search", queries, url: null, status } as const;
     const search = { call, pages: readPages(found) };
     this.#searches.set(id, search);
     return {
-      params: searchParams(call),
+      params: toSearchParams(call),
       output: problem === null ? toSearchResult([search], "") : null,
       success: problem === null,
-      message: problem ?? searchMessage(call),
+      message: problem ?? describeSearch(call),
     };
   }
 
@@ -75,7 +75,7 @@ interface Search {
 }
 
 function findSearchObstacles(tool: HostedTool): readonly (Obstacle | false)[] {
-  const { config } = checkedConfig(tool, () => webSearchTool(tool.config));
+  const { config } = checkWithFactory(tool, () => webSearchTool(tool.config));
   const { domainFilter, geoHint, allowLiveAccess, searchContextSize } = config;
   const field = `Hosted tool "${tool.name}" config`;
   const hasGeoHint = Object.values(geoHint ?? {}).some((part) => part !== undefined);
@@ -111,7 +111,7 @@ function findSearchObstacles(tool: HostedTool): readonly (Obstacle | false)[] {
 }
 
 function judgeSearch({ owner, input }: JudgedUse): Verdict {
-  const { config } = checkedConfig(owner, () => webSearchTool(owner.config));
+  const { config } = checkWithFactory(owner, () => webSearchTool(owner.config));
   const rule = toDomainRule(config.domainFilter);
   if (rule === null)
     return { denied: "Web search is not available: the allowed and blocked domains conflict" };
@@ -123,14 +123,14 @@ function toSearchResult(searches: readonly Search[], text: string): WebSearchRes
   const consulted = pages.map(({ url }) => url);
   const calls = searches.map(({ call }) => call);
   const answer = { text, citations: findCitations(text, pages) };
-  return webSearchResult(answer, { consulted, searches: calls });
+  return createWebSearchResult(answer, { consulted, searches: calls });
 }
 
 /** Reads the pages found. `results` contains both texts of the search model and objects with pages. */
 function readPages(found: UnknownRecord): readonly Page[] {
-  return recordsAt(found, "results")
-    .flatMap((result) => recordsAt(result, "content"))
-    .map((page) => ({ url: textAt(page, "url"), title: textAt(page, "title") }))
+  return readRecords(found, "results")
+    .flatMap((result) => readRecords(result, "content"))
+    .map((page) => ({ url: readString(page, "url"), title: readString(page, "title") }))
     .filter(({ url }) => url !== "");
 }
 
@@ -138,6 +138,6 @@ function readPages(found: UnknownRecord): readonly Page[] {
 function readProblem(found: UnknownRecord): string | null {
   const { results } = found;
   const texts = Array.isArray(results) ? results.filter((one) => typeof one === "string") : [];
-  if (recordsAt(found, "results").length > 0) return null;
+  if (readRecords(found, "results").length > 0) return null;
   return texts.find((text) => text.startsWith("Web search error: ")) ?? null;
 }

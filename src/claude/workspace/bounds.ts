@@ -1,9 +1,9 @@
 import { realpath } from "node:fs/promises";
 import { relative, resolve } from "node:path";
 import type { UnknownRecord } from "../../base/reading.ts";
-import { textAt } from "../../base/reading.ts";
-import { show } from "../../base/show.ts";
-import { isWithin, locate } from "../../files/filesystem/host-place.ts";
+import { readString } from "../../base/reading.ts";
+import { quoteValue } from "../../base/show.ts";
+import { isWithin, resolveHostPath } from "../../files/filesystem/host-place.ts";
 
 /** The folders that the SDK's file tools may use. */
 export interface Bounds {
@@ -43,7 +43,7 @@ async function keepSearchInBounds(
   const readable = name === "Grep" ? bounds.readable : [];
   const path = await resolveInBounds(inputPath, { ...bounds, readable });
   if (path === null) return denyPath(name, inputPath);
-  const pattern = textAt(input, name === "Glob" ? "pattern" : "glob");
+  const pattern = readString(input, name === "Glob" ? "pattern" : "glob");
   const isAllowed =
     !hasParentStep(pattern) && (name === "Grep" || (await leadsInside(pattern, path, bounds)));
   return isAllowed ? { input: { ...input, path } } : denyPath(name, pattern);
@@ -70,7 +70,7 @@ async function isInside(root: string, full: string): Promise<boolean> {
   try {
     const real = await realpath(root);
     const base = [root, real].find((folder) => isWithin(folder, full));
-    return base !== undefined && (await locate(real, relative(base, full))).kind !== "outside";
+    return base !== undefined && (await resolveHostPath(real, relative(base, full))).kind !== "outside";
   } catch {
     return false; // denies paths that cannot be checked, such as too long names or names with a NUL
   }
@@ -98,5 +98,5 @@ function hasParentStep(pattern: string): boolean {
 }
 
 function denyPath(name: string, path: unknown): Verdict {
-  return { denied: `${name} may not access ${show(path)}: use a path in the working folder` };
+  return { denied: `${name} may not access ${quoteValue(path)}: use a path in the working folder` };
 }

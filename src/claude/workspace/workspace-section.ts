@@ -1,12 +1,12 @@
 import { checkOptions } from "../../base/names.ts";
 import { planMounts } from "../../files/mounts/mount-plan.ts";
-import { type SyncPolicy, syncPolicyOf } from "../../files/sync/sync-policy.ts";
+import { type SyncPolicy, resolveSyncPolicy } from "../../files/sync/sync-policy.ts";
 import { MountedSection, type SharedFiles } from "../../prompt/sections/mounted-section.ts";
 import {
   type WorkspaceSectionOptions,
   workspaceChecks,
 } from "../../prompt/sections/workspace-options.ts";
-import { type Checks, checkKeys, elsewhere } from "../../tools/config-checks.ts";
+import { type Checks, checkKeys, checkedLater } from "../../tools/config-checks.ts";
 import { HostWorkspace } from "./workspace.ts";
 import { renderWorkspaceText } from "./workspace-text.ts";
 
@@ -70,10 +70,10 @@ const NAME = "ClaudeAgentWorkspaceSection";
 
 const checks: Checks<ClaudeAgentWorkspaceSectionOptions> = {
   ...workspaceChecks,
-  containerConfig: elsewhere,
-  unpack: elsewhere,
-  deleteOnCleanup: elsewhere,
-  client: elsewhere,
+  containerConfig: checkedLater,
+  unpack: checkedLater,
+  deleteOnCleanup: checkedLater,
+  client: checkedLater,
 };
 
 function createSharedFiles(
@@ -81,6 +81,6 @@ function createSharedFiles(
 ): SharedFiles<HostWorkspace> {
   const { mounts = [], allowedHostRoots = "any", allowSecrets, syncDestination = null } = options;
   const plan = planMounts(mounts, { allowedHostRoots, allowSecrets });
-  const settings = { plan, syncPolicy: syncPolicyOf(options), syncDestination };
+  const settings = { plan, syncPolicy: resolveSyncPolicy(options), syncDestination };
   return { workspace: new HostWorkspace(settings), text: renderWorkspaceText(plan) };
 }

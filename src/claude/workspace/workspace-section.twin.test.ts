@@ -2,7 +2,7 @@ import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { filesIn } from "../../../tests/support/files-in.ts";
-import { growTree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
+import { writeTree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { workspaceSandbox } from "../../../tests/support/workspace/stage.ts";
 import type { Filesystem } from "../../files/filesystem/filesystem.ts";
 import { LocalProvider } from "../../local/index.ts";
@@ -49,7 +49,7 @@ function createMounts() {
     empty: null,
   });
   symlinkSync("README.md", join(folder, "link.md"));
-  const other = growTree(temporaryTree(), { "notes.txt": "n" });
+  const other = writeTree(temporaryTree(), { "notes.txt": "n" });
   return {
     allowedHostRoots: [folder, other],
     mounts: [

@@ -1,9 +1,9 @@
-import { literalTemplate, mountLines } from "../../files/mounts/mount-text.ts";
+import { toLiteralTemplate, describeMounts } from "../../files/mounts/mount-text.ts";
 import type { MountPlan } from "../../files/mounts/planned-mounts.ts";
 
 /** Renders the workspace's text for the model, as a template in which `$$` is a dollar sign. */
 export function renderWorkspaceText({ files, previews }: MountPlan): string {
-  return literalTemplate([files.length === 0 ? EMPTY : FILLED, ...mountLines(previews)]);
+  return toLiteralTemplate([files.length === 0 ? EMPTY : FILLED, ...describeMounts(previews)]);
 }
 
 const FILLED = "These files are in your working folder, and paths are relative to it.";

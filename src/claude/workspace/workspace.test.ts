@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { filesIn } from "../../../tests/support/files-in.ts";
 import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
-import type { Announcement } from "../../adapter/events.ts";
+import type { AdapterEvent } from "../../adapter/events.ts";
 import type { SyncPolicy } from "../../files/sync/sync-policy.ts";
 import { Session } from "../../session/session.ts";
 import {
@@ -111,7 +111,7 @@ describe("HostWorkspace.cleanup()", () => {
 
   test("publishes WorkspaceSynced through the bound function", async () => {
     const { section } = await createChanged(CHANGES, { syncOnCleanup: true });
-    const events: Announcement[] = [];
+    const events: AdapterEvent[] = [];
     section.workspace.bind((event) => events.push(event));
     const { directory, added, changed, deleted, failed } = await section.cleanup();
     expect(events).toEqual([

@@ -1,15 +1,15 @@
 import { resolve } from "node:path";
-import type { Announcement } from "../../adapter/events.ts";
+import type { AdapterEvent } from "../../adapter/events.ts";
 import { systemClock } from "../../base/clock.ts";
 import { InvalidOptionError, WinkError } from "../../base/errors.ts";
-import { surveyFolder } from "../../files/digests/folder-survey.ts";
+import { digestFolderInThread } from "../../files/digests/folder-survey.ts";
 import type { Filesystem } from "../../files/filesystem/filesystem.ts";
 import { MountedFolder } from "../../files/mounts/mounted-folder.ts";
 import type { MountPlan } from "../../files/mounts/planned-mounts.ts";
-import { ancestorsOf, ROOT } from "../../files/path.ts";
+import { listAncestors, ROOT } from "../../files/path.ts";
 import type { SyncPolicy } from "../../files/sync/sync-policy.ts";
 import type { SyncFailure } from "../../files/sync/sync-reason.ts";
-import { newSyncFolder, notSynced, type SyncReport, syncTo } from "../../files/sync/sync-report.ts";
+import { createSyncFolder, notSynced, type SyncReport, syncTo } from "../../files/sync/sync-report.ts";
 import type { Prompt } from "../../prompt/prompt.ts";
 import type { Section } from "../../prompt/section.ts";
 import { MountedSection } from "../../prompt/sections/mounted-section.ts";
@@ -33,7 +33,7 @@ export class HostWorkspace {
   readonly createdAt = new Date(systemClock.now());
   readonly #settings: WorkspaceSettings;
   readonly #folder: MountedFolder;
-  #publish: ((event: Announcement) => void) | null = null;
+  #publish: ((event: AdapterEvent) => void) | null = null;
   #hasStarted = false;
   #userCount = 1;
   #cleanupResult: Promise<SyncReport> | null = null;
@@ -43,7 +43,7 @@ export class HostWorkspace {
     this.plan = settings.plan;
     this.#settings = settings;
     // Other processes change the folder, so digests must be computed when files are copied.
-    this.#folder = new MountedFolder({ plan: settings.plan }, { keepsDigests: this.#syncsBack });
+    this.#folder = new MountedFolder({ plan: settings.plan }, { computeDigests: this.#syncsBack });
   }
 
   get tempDir(): string {
@@ -56,7 +56,7 @@ export class HostWorkspace {
   }
 
   /** Sets how the workspace publishes events. */
-  bind(announce: (event: Announcement) => void): void {
+  bind(announce: (event: AdapterEvent) => void): void {
     this.#publish = announce;
   }
 
@@ -100,9 +100,9 @@ export class HostWorkspace {
   async #sync(): Promise<SyncReport> {
     // If copying the mounts failed, the error was already reported. Sync nothing.
     if ((await this.#folder.ready().catch(() => null)) === null) return notSynced;
-    const { digests, failed } = await surveyFolder(this.tempDir);
+    const { digests, failed } = await digestFolderInThread(this.tempDir);
     const { syncDestination } = this.#settings;
-    const directory = syncDestination ? resolve(syncDestination) : await newSyncFolder();
+    const directory = syncDestination ? resolve(syncDestination) : await createSyncFolder();
     const source = {
       root: this.tempDir,
       original: omitFailed(this.#folder.original, failed),
@@ -157,6 +157,6 @@ function omitFailed(
   if (failed.length === 0) return original;
   const unknown = new Set(failed.map(({ path }) => path));
   const isKnown = (path: string) =>
-    ![path, ...ancestorsOf(path), ROOT].some((above) => unknown.has(above));
+    ![path, ...listAncestors(path), ROOT].some((above) => unknown.has(above));
   return new Map([...original].filter(([path]) => isKnown(path)));
 }

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { digestFiles, treeDigest } from "../../files/digests/file-digests.ts";
+import { digestFiles, digestTree } from "../../files/digests/file-digests.ts";
 import type { SyncReport } from "../../files/sync/sync-report.ts";
 import { LocalProvider } from "../../local/provider.ts";
 import type { Sandbox } from "../../local/sandbox/sandbox.ts";
@@ -84,7 +84,7 @@ async function runDemo(provider: LocalProvider, run: DemoRun): Promise<void> {
   });
   const { tempDir } = workspace;
   using _ = removeAtExit(dirname(tempDir));
-  const before = treeDigest(await digestFiles(REPOSITORY));
+  const before = digestTree(await digestFiles(REPOSITORY));
   const print = json ? () => {} : (line: string) => console.log(line);
   printIntro(sandbox, print);
   printMounts(workspace.mountPreviews, print);
@@ -95,7 +95,7 @@ async function runDemo(provider: LocalProvider, run: DemoRun): Promise<void> {
     .evaluate(createGreenhousePrompt(workspace), { session, signal })
     .finally(() => workspace.cleanup());
   const synced = await workspace.cleanup(); // returns the report of the first cleanup
-  const isAsBefore = treeDigest(await digestFiles(REPOSITORY)) === before;
+  const isAsBefore = digestTree(await digestFiles(REPOSITORY)) === before;
   const producedFiles = readSyncedFiles(synced);
   if (json) {
     const { percent } = session.get(vents);

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { itemsOfType, recordsAt, textAt } from "../../base/reading.ts";
+import { filterByType, readRecords, readString } from "../../base/reading.ts";
 import type { ModelAction } from "../../local/model-action.ts";
 import type { LocalModel } from "../../local/models/local-model.ts";
 import { scriptedModel } from "../../local/models/scripted-model.ts";
@@ -146,11 +146,11 @@ function parseRequestedOpening(printed: string): number | null {
 export function greenhouseModel({ hasPython }: { readonly hasPython: boolean }): LocalModel {
   const steps = NIGHT.filter(({ isPython }) => hasPython || !isPython);
   return scriptedModel(({ turn, items }) => {
-    const calls = itemsOfType(
+    const calls = filterByType(
       items.map((item) => ({ ...item })),
       "code_interpreter_call",
     );
-    const printed = recordsAt(calls.at(-1) ?? {}, "outputs").map((part) => textAt(part, "logs"));
+    const printed = readRecords(calls.at(-1) ?? {}, "outputs").map((part) => readString(part, "logs"));
     return steps[turn]?.act(printed.join("")) ?? [{ fail: { message: "The night is over." } }];
   });
 }

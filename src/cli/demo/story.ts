@@ -1,7 +1,7 @@
 import { styleText } from "node:util";
 import type { ToolInvoked } from "../../adapter/events.ts";
 import { isPlainObject } from "../../base/freeze.ts";
-import { show } from "../../base/show.ts";
+import { quoteValue } from "../../base/show.ts";
 import type { TokenUsage } from "../../base/usage.ts";
 import type { HostMountPreview } from "../../files/mounts/mount-preview.ts";
 import type { SyncReport } from "../../files/sync/sync-report.ts";
@@ -107,7 +107,7 @@ function printCall(
   const where = origin ? "at the provider" : "locally";
   const given = Object.entries(isPlainObject(params) ? params : {});
   const [short, long] = [given.filter((entry) => !isLong(entry)), given.filter(isLong)];
-  const shown = short.map(([key, value]) => `${key}=${show(value)} `).join("");
+  const shown = short.map(([key, value]) => `${key}=${quoteValue(value)} `).join("");
   print(`  ${result.success ? green("✓") : red("✗")} ${name} ${shown}${dim(`ran ${where}`)}`);
   for (const [, text] of long) {
     for (const line of String(text).trimEnd().split("\n")) print(`    ${dim("│")} ${line}`);

@@ -29,7 +29,7 @@ export interface UnpackedFile {
   /** The file's SHA-256 in hexadecimal. */
   readonly digest: string;
   /** The file on disk that has the bytes. */
-  readonly at: string;
+  readonly hostPath: string;
   /** The position among all entries of the archive. */
   readonly order: number;
 }
@@ -49,7 +49,7 @@ export async function unpackFiles(task: UnpackTask): Promise<UnpackedShare> {
       note = await readEntryBytes(entry);
     } else if (isInShare) {
       const at = `${into}/${order}`;
-      files.push({ path: entry.path, digest: await writeEntry(entry, at), at, order });
+      files.push({ path: entry.path, digest: await writeEntry(entry, at), hostPath: at, order });
     }
     order += 1;
   }

@@ -1,5 +1,5 @@
 import { type BigIntStats, constants, rmdirSync, unlinkSync } from "node:fs";
-import { hostCode } from "../../host/host-error.ts";
+import { getErrorCode } from "../../host/host-error.ts";
 import { joinPath, type PinnedEntry } from "./held-folder.ts";
 import {
   type EntryRecord,
@@ -77,6 +77,6 @@ function removeWith(remove: (path: Buffer) => void, { folder, name }: PinnedEntr
   try {
     remove(folder.toPath(name));
   } catch (error) {
-    if (hostCode(error) !== "ENOENT") throw error;
+    if (getErrorCode(error) !== "ENOENT") throw error;
   }
 }

@@ -9,7 +9,7 @@ import {
   rmSync,
   writeSync,
 } from "node:fs";
-import { mountError } from "../../host/host-error.ts";
+import { toFilesystemErrorWithRemedy } from "../../host/host-error.ts";
 import { SyncError } from "../sync/sync-reason.ts";
 import { toDescriptorPath } from "./held-folder.ts";
 import type { StopFlag } from "./stop-flag.ts";
@@ -37,7 +37,7 @@ export class CheckpointCopies {
     try {
       this.#names = new Set(readdirSync(folder));
     } catch (error) {
-      throw mountError(
+      throw toFilesystemErrorWithRemedy(
         error,
         folder,
         "create a new checkpoint, because the copy of the folder is lost",

@@ -1,6 +1,6 @@
-import { messageOf } from "../../base/errors.ts";
+import { getErrorMessage } from "../../base/errors.ts";
 import { FilesystemError } from "../../base/filesystem-error.ts";
-import { hostCode, hostError } from "../../host/host-error.ts";
+import { getErrorCode, toFilesystemError } from "../../host/host-error.ts";
 import { SyncError } from "../sync/sync-reason.ts";
 import { StoppedError } from "./stop-flag.ts";
 
@@ -8,7 +8,7 @@ import { StoppedError } from "./stop-flag.ts";
 export function toCaptureError(error: unknown, path: string): unknown {
   if (error instanceof FilesystemError || error instanceof StoppedError) return error;
   const { problem, captureRemedy } = describeFailure(error);
-  const { code } = hostError(path, error);
+  const { code } = toFilesystemError(path, error);
   return new FilesystemError(code, path, `${problem}. ${captureRemedy}`, error);
 }
 
@@ -27,9 +27,9 @@ interface FailureText {
 }
 
 function describeFailure(error: unknown): FailureText {
-  const known = FAILURE_TEXTS.get(hostCode(error));
+  const known = FAILURE_TEXTS.get(getErrorCode(error));
   if (known) return known;
-  const [message] = messageOf(error).split(", "); // the rest contains an internal path
+  const [message] = getErrorMessage(error).split(", "); // the rest contains an internal path
   return { problem: `failed with ${message}`, ...DEFAULT_REMEDIES };
 }
 

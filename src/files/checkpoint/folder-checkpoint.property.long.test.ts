@@ -16,7 +16,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { InlineCheckpoint } from "../../../tests/support/checkpoint-here.ts";
-import { asPlainUser, growTree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
+import { runAsPlainUser, writeTree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { describeTree } from "../../../tests/support/tree-picture.ts";
 import { FolderCheckpoint } from "./folder-checkpoint.ts";
 import type { FolderRestoreResult } from "./restore-report.ts";
@@ -111,7 +111,7 @@ interface Checkpoint {
 /** Takes a checkpoint. Returns `false` if a file is not accessible; the previous checkpoint then stays. */
 async function tryTake(checkpoint: Checkpoint): Promise<boolean> {
   try {
-    await asPlainUser(() => checkpoint.take());
+    await runAsPlainUser(() => checkpoint.take());
     return true;
   } catch (error) {
     expect(error).toMatchObject({ name: "FilesystemError", code: "EACCES" });
@@ -135,8 +135,8 @@ function waitForClockTick(beside: string): void {
 }
 
 async function checkRestores(folder: string, checkpoint: Checkpoint, rounds: readonly Round[]) {
-  await asPlainUser(() => {
-    growTree(folder, TREE);
+  await runAsPlainUser(() => {
+    writeTree(folder, TREE);
     for (const [at, text] of Object.entries(TREE)) {
       if (text !== null) writeWithOldTime(join(folder, at), text);
     }
@@ -145,15 +145,15 @@ async function checkRestores(folder: string, checkpoint: Checkpoint, rounds: rea
   expect(await tryTake(checkpoint)).toBe(true);
   for (const { changes, changesBefore } of rounds) {
     if (changesBefore) {
-      await asPlainUser(() => changesBefore.forEach((change) => void change(folder)));
+      await runAsPlainUser(() => changesBefore.forEach((change) => void change(folder)));
       if (await tryTake(checkpoint)) before = describeTree(folder);
     }
     waitForClockTick(folder);
-    await asPlainUser(() => changes.forEach((change) => void change(folder)));
-    const { failed } = await asPlainUser(() => checkpoint.restore());
+    await runAsPlainUser(() => changes.forEach((change) => void change(folder)));
+    const { failed } = await runAsPlainUser(() => checkpoint.restore());
     expect(failed).toEqual([]);
     expect(describeTree(folder)).toEqual(before);
-    expect(await asPlainUser(() => checkpoint.restore())).toEqual(NO_CHANGES);
+    expect(await runAsPlainUser(() => checkpoint.restore())).toEqual(NO_CHANGES);
     waitForClockTick(folder);
   }
 }
@@ -167,7 +167,7 @@ const HOUR = 3_600_000;
 function createPlainUserFolders(): () => Promise<string> {
   const root = temporaryTree();
   chmodSync(root, 0o777);
-  return () => asPlainUser(() => mkdtempSync(join(root, "run-")));
+  return () => runAsPlainUser(() => mkdtempSync(join(root, "run-")));
 }
 
 describe("FolderCheckpoint restores a folder after any changes", () => {

@@ -15,7 +15,7 @@ import { join, relative } from "node:path";
 import { promisify } from "node:util";
 import type { Worker } from "node:worker_threads";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { asPlainUser, growTree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
+import { runAsPlainUser, writeTree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { describeTree } from "../../../tests/support/tree-picture.ts";
 import { sweepAbandonedFolders } from "../../host/temporary-folder.ts";
 import { FolderCheckpoint, type FolderCheckpointOptions } from "./folder-checkpoint.ts";
@@ -44,7 +44,7 @@ const listCopies = (temporary: string): readonly string[] =>
 /** Writes files that take long enough to copy that a test can interfere. */
 function writeLargeFiles(folder: string): void {
   const names = Array.from({ length: 40 }, (_, index) => `large-${index}`);
-  growTree(folder, Object.fromEntries(names.map((name) => [name, ""])));
+  writeTree(folder, Object.fromEntries(names.map((name) => [name, ""])));
   for (const name of names) truncateSync(join(folder, name), LARGE_BYTES);
 }
 
@@ -154,8 +154,8 @@ describe("FolderCheckpoint rejects", () => {
     useTemporaryFolder();
     const folder = temporaryTree();
     chmodSync(folder, 0o777);
-    await asPlainUser(async () => {
-      growTree(folder, { a: "1", secret: "2" });
+    await runAsPlainUser(async () => {
+      writeTree(folder, { a: "1", secret: "2" });
       await using checkpoint = new FolderCheckpoint(folder);
       await checkpoint.take();
       writeFileSync(join(folder, "a"), "other");

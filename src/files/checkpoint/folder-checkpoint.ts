@@ -1,7 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { resolve } from "node:path";
-import { type Clock, orAborted, systemClock } from "../../base/clock.ts";
+import { type Clock, raceAbort, systemClock } from "../../base/clock.ts";
 import { WinkError } from "../../base/errors.ts";
 import { FilesystemError } from "../../base/filesystem-error.ts";
 import { SharedLock } from "../../base/shared-lock.ts";
@@ -98,7 +98,7 @@ export class FolderCheckpoint implements AsyncDisposable {
   /** Stops the running operation and removes the copies. Does not change the folder. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#disposal.abort(createDisposedError(this.folder));
-    await this.#lock.alone(async () => await this.#copies?.remove());
+    await this.#lock.runExclusive(async () => await this.#copies?.remove());
   }
 
   /** Runs `work` after earlier operations. On abort, rejects immediately without waiting for its turn. */
@@ -108,11 +108,11 @@ export class FolderCheckpoint implements AsyncDisposable {
   ): Promise<Result> {
     const signals = [this.#disposal.signal, this.#signal, signal];
     const ended = AbortSignal.any(signals.filter((given) => given !== undefined));
-    const turn = this.#lock.alone(async () => {
+    const turn = this.#lock.runExclusive(async () => {
       ended.throwIfAborted();
       return await work(ended);
     });
-    return await orAborted(turn, ended);
+    return await raceAbort(turn, ended);
   }
 
   async #resolveFolder(): Promise<string> {

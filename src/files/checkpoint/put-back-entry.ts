@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { chmodSync, chownSync, closeSync, fstatSync, renameSync, rmSync } from "node:fs";
 import { openNoFollow } from "../../host/file-access.ts";
-import { hostCode } from "../../host/host-error.ts";
+import { getErrorCode } from "../../host/host-error.ts";
 import type { CheckpointCopies } from "./copies.ts";
 import { type PinnedEntry, toDescriptorPath } from "./held-folder.ts";
 import {
@@ -110,7 +110,7 @@ export function setOwnership(
       chownSync(place, wanted.uid, wanted.gid);
     } catch (error) {
       // Only a privileged process may change the owner; otherwise the file belongs to this user.
-      if (hostCode(error) !== "EPERM") throw error;
+      if (getErrorCode(error) !== "EPERM") throw error;
     }
   }
   chmodSync(place, wanted.mode); // always after chown, which clears some mode bits

@@ -17,7 +17,7 @@ import {
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { InlineCheckpoint } from "../../../tests/support/checkpoint-here.ts";
-import { asPlainUser, temporaryTree } from "../../../tests/support/temporary-tree.ts";
+import { runAsPlainUser, temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { describeTree } from "../../../tests/support/tree-picture.ts";
 
 const NOBODY = 65_534;
@@ -158,7 +158,7 @@ describe("restoreTree() never", () => {
     const copies = temporaryTree();
     chmodSync(copies, 0o777);
     const checkpoint = new InlineCheckpoint(folder, { copies });
-    await asPlainUser(() => {
+    await runAsPlainUser(() => {
       writeFileSync(join(folder, "a"), "1", { mode: 0o644 });
       checkpoint.take();
       chmodSync(join(folder, "a"), 0o000);
@@ -189,7 +189,7 @@ describe("restoreTree() reports a failure and continues", () => {
     writeFileSync(at("theirs/a"), "other");
     writeFileSync(at("theirs/new"), "");
     rmSync(at("b"));
-    const { restored, removed, failed } = await asPlainUser(() => checkpoint.restore());
+    const { restored, removed, failed } = await runAsPlainUser(() => checkpoint.restore());
     const reason =
       "It is not accessible to this user. Change its permissions or its folder's, then restore again.";
     expect(failed).toEqual([
@@ -210,7 +210,7 @@ describe("restoreTree() reports a failure and continues", () => {
     rmSync(at("file"));
     mkdirSync(at("file"));
     writeFileSync(at("file/theirs"), "");
-    const { failed } = await asPlainUser(() => checkpoint.restore());
+    const { failed } = await runAsPlainUser(() => checkpoint.restore());
     expect(failed.map(({ path }) => path)).toEqual(["file/theirs", "file", "."]);
     expect(checkpoint.restore().failed).toEqual([]);
     expect(readFileSync(at("file"), "utf8")).toBe("1");
@@ -287,8 +287,8 @@ describe("a checkpoint identifies a file", () => {
     checkpoint.take();
     shareCopies(copies);
     rmSync(at("a"));
-    expect((await asPlainUser(() => checkpoint.restore())).failed).toEqual([]);
+    expect((await runAsPlainUser(() => checkpoint.restore())).failed).toEqual([]);
     expect(lstatSync(at("a")).uid).toBe(NOBODY);
-    expect(await asPlainUser(() => checkpoint.restore())).toEqual(NO_CHANGES);
+    expect(await runAsPlainUser(() => checkpoint.restore())).toEqual(NO_CHANGES);
   });
 });

@@ -1,7 +1,7 @@
 import { mkdirSync, readlinkSync, realpathSync, symlinkSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { FilesystemError } from "../../base/filesystem-error.ts";
-import { mountError } from "../../host/host-error.ts";
+import { toFilesystemErrorWithRemedy } from "../../host/host-error.ts";
 import { threadJob } from "../../host/threads/thread-job.ts";
 import { ROOT } from "../path.ts";
 import { SyncError } from "../sync/sync-reason.ts";
@@ -69,7 +69,7 @@ function pinParent(task: RestoreTask): PinnedFolder {
   try {
     if (realpathSync(parent) === parent) return PinnedFolder.pin(Buffer.from(parent), task);
   } catch (error) {
-    throw mountError(error, parent, "create the folder, then restore again");
+    throw toFilesystemErrorWithRemedy(error, parent, "create the folder, then restore again");
   }
   const problem =
     "is now reached through a symlink. Replace it with the original folder, then restore again.";

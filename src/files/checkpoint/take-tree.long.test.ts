@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { InlineCheckpoint } from "../../../tests/support/checkpoint-here.ts";
-import { asPlainUser, temporaryTree } from "../../../tests/support/temporary-tree.ts";
+import { runAsPlainUser, temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { describeTree } from "../../../tests/support/tree-picture.ts";
 
 /** Returns the inode of every copy by name: a new copy has another inode. */
@@ -93,7 +93,7 @@ describe("a capture fails", () => {
     const closed = join(folder, "deep", kind);
     chmodSync(closed, 0o000);
     const checkpoint = new InlineCheckpoint(folder, { copies });
-    await asPlainUser(() => {
+    await runAsPlainUser(() => {
       const problem = "is not accessible to this user. Let this user read it";
       expect(() => checkpoint.take()).toThrow(matchError(closed, "EACCES", problem));
     });

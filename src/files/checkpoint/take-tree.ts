@@ -1,7 +1,7 @@
 import { type BigIntStats, closeSync, fstatSync, readlinkSync } from "node:fs";
 import { FilesystemError } from "../../base/filesystem-error.ts";
 import { openNoFollow } from "../../host/file-access.ts";
-import { hostCode } from "../../host/host-error.ts";
+import { getErrorCode } from "../../host/host-error.ts";
 import { threadJob } from "../../host/threads/thread-job.ts";
 import { ROOT } from "../path.ts";
 import { CheckpointCopies, type OpenFile } from "./copies.ts";
@@ -189,7 +189,7 @@ class NotAFileError extends Error {}
 /** Whether the entry was replaced since it was read. An error about a nested entry does not count. */
 function isReplaced(error: unknown): boolean {
   if (error instanceof FilesystemError) return false;
-  return error instanceof NotAFileError || REPLACED_CODES.has(hostCode(error));
+  return error instanceof NotAFileError || REPLACED_CODES.has(getErrorCode(error));
 }
 
 const REPLACED_CODES = new Set<string | undefined>(["ENOENT", "ENOTDIR", "ELOOP", "ENXIO"]);

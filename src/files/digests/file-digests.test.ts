@@ -5,9 +5,9 @@ import { join } from "node:path";
 import type { Worker } from "node:worker_threads";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { growTree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
+import { writeTree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { WinkError } from "../../base/errors.ts";
-import { digestFiles, treeDigest } from "./file-digests.ts";
+import { digestFiles, digestTree } from "./file-digests.ts";
 import { hashFiles } from "./hash-files.ts";
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
@@ -85,9 +85,9 @@ describe("the tree digest", () => {
       ["a/b", "2"],
       ["a.b", "1"],
     ]);
-    expect(treeDigest(digests)).toBe(sha256("1  a.b\n2  a/b\n3  \uf8ff\n4  😀\n"));
-    expect(treeDigest(new Map([...digests].reverse()))).toBe(treeDigest(digests));
-    expect(treeDigest(new Map())).toBe(sha256(""));
+    expect(digestTree(digests)).toBe(sha256("1  a.b\n2  a/b\n3  \uf8ff\n4  😀\n"));
+    expect(digestTree(new Map([...digests].reverse()))).toBe(digestTree(digests));
+    expect(digestTree(new Map())).toBe(sha256(""));
   });
 
   test("includes all lines of a large tree", () => {
@@ -97,7 +97,7 @@ describe("the tree digest", () => {
     );
     const lines = paths.map((path) => `${sha256(path)}  ${path}\n`);
     const digests = new Map(paths.toReversed().map((path) => [path, sha256(path)]));
-    expect(treeDigest(digests)).toBe(sha256(lines.join("")));
+    expect(digestTree(digests)).toBe(sha256(lines.join("")));
   });
 
   test("equals the digest that Python computes", () => {
@@ -112,10 +112,10 @@ describe("the tree digest", () => {
     const trees = fc.sample(fc.dictionary(names, fc.string({ maxLength: 3 })), 40);
     const folders = [
       temporaryTree(Object.fromEntries(odd.map((path) => [path, `of ${path}`]))),
-      ...trees.map((tree) => growTree(temporaryTree(), tree)),
+      ...trees.map((tree) => writeTree(temporaryTree(), tree)),
     ];
     expect(digestWithPython(...folders)).toEqual(
-      folders.map((folder) => treeDigest(hashFiles(folder))),
+      folders.map((folder) => digestTree(hashFiles(folder))),
     );
   });
 });

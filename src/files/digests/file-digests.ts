@@ -30,7 +30,7 @@ export async function digestFiles(
  * Computes one SHA-256 for a whole tree, in hexadecimal: the hash of the lines that `sha256sum` prints, sorted by
  * the UTF-8 bytes of their paths. Python sorts strings in the same order, JavaScript does not.
  */
-export function treeDigest(digests: ReadonlyMap<string, string>): string {
+export function digestTree(digests: ReadonlyMap<string, string>): string {
   const hash = createHash("sha256");
   let lines = "";
   for (const path of sortByBytes([...digests.keys()])) {

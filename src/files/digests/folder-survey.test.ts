@@ -2,15 +2,15 @@ import { join } from "node:path";
 import type { Worker } from "node:worker_threads";
 import { expect, onTestFinished, test } from "vitest";
 import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
-import { surveyFolder } from "./folder-survey.ts";
+import { digestFolderInThread } from "./folder-survey.ts";
 import { digestFolder } from "./survey-files.ts";
 
 test("the digest from a thread equals digestFolder()", async () => {
   const folder = temporaryTree({ "a/b": "1", c: "2" });
-  const result = await surveyFolder(folder);
+  const result = await digestFolderInThread(folder);
   expect(result).toEqual(digestFolder(folder));
   expect([...result.digests.keys()]).toEqual(["a/b", "c"]);
-  expect(await surveyFolder(join(folder, "gone"))).toMatchObject({ failed: [{ path: "." }] });
+  expect(await digestFolderInThread(join(folder, "gone"))).toMatchObject({ failed: [{ path: "." }] });
 });
 
 test("the digest is computed without a thread if the thread is killed", async () => {
@@ -22,6 +22,6 @@ test("the digest is computed without a thread if the thread is killed", async ()
   };
   process.on("worker", kill);
   onTestFinished(() => void process.off("worker", kill));
-  expect([...(await surveyFolder(folder)).digests.keys()]).toEqual(["a/b", "c"]);
+  expect([...(await digestFolderInThread(folder)).digests.keys()]).toEqual(["a/b", "c"]);
   expect(killed).toHaveLength(1);
 });

@@ -2,7 +2,7 @@ import { runInThread } from "../../host/threads/run-in-thread.ts";
 import { digestFolder, digestFolderJob, type FolderDigest } from "./survey-files.ts";
 
 /** Computes the digests of a folder that other processes may have changed, in a thread. Never throws. */
-export async function surveyFolder(folder: string): Promise<FolderDigest> {
+export async function digestFolderInThread(folder: string): Promise<FolderDigest> {
   try {
     return await runInThread(digestFolderJob, folder, {
       job: "hashes the folder",

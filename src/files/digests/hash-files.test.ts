@@ -4,7 +4,7 @@ import { chmodSync, symlinkSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { asPlainUser, temporaryTree } from "../../../tests/support/temporary-tree.ts";
+import { runAsPlainUser, temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { writeTar } from "../archive/tar/tar-writer.ts";
 import { hashFiles } from "./hash-files.ts";
 
@@ -74,7 +74,7 @@ describe("hashFiles() rejects", () => {
     const folder = temporaryTree({ a: "1" });
     chmodSync(folder, 0o755);
     chmodSync(join(folder, "a"), 0o000);
-    await asPlainUser(() => {
+    await runAsPlainUser(() => {
       expect(() => hashFiles(folder)).toThrow(
         matchError(
           join(folder, "a"),

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { asPlainUser, temporaryTree } from "../../../tests/support/temporary-tree.ts";
+import { runAsPlainUser, temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { digestFolder } from "./survey-files.ts";
 
 const digest = (text: string | Uint8Array) => createHash("sha256").update(text).digest("hex");
@@ -53,7 +53,7 @@ describe("digestFolder()", () => {
     if (process.geteuid?.() === 0) {
       for (const path of ["", "a", "b", "c", "e"]) chownSync(join(folder, path), NOBODY, NOBODY);
     }
-    const { digests, failed } = await asPlainUser(() => digestFolder(folder));
+    const { digests, failed } = await runAsPlainUser(() => digestFolder(folder));
     expect([...digests.keys()]).toEqual(["a", "e"]);
     const reason = "cannot be read: EACCES: permission denied";
     expect(failed).toEqual(["b", "c"].map((path) => ({ path, reason })));

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { closeSync, fstatSync, lstatSync, readSync } from "node:fs";
-import { messageOf } from "../../base/errors.ts";
+import { getErrorMessage } from "../../base/errors.ts";
 import { openNoFollow } from "../../host/file-access.ts";
-import { hostCode } from "../../host/host-error.ts";
+import { getErrorCode } from "../../host/host-error.ts";
 import { threadJob } from "../../host/threads/thread-job.ts";
 import { compareByPath, type FolderEntry, listEntries } from "../folder-entries.ts";
-import { checkedPath, ROOT } from "../path.ts";
+import { normalizePath, ROOT } from "../path.ts";
 import type { SyncFailure } from "../sync/sync-reason.ts";
 
 /** The digests of a folder that other processes may have changed. */
@@ -47,7 +47,7 @@ function collectFailure(state: DigestState, path: string, look: () => void): voi
     look();
   } catch (error) {
     if (hasVanished(path, error)) return;
-    const [message] = messageOf(error).split(", "); // the rest contains a host path
+    const [message] = getErrorMessage(error).split(", "); // the rest contains a host path
     const reason =
       error instanceof UntransferableError ? error.message : `cannot be read: ${message}`;
     state.failed.push({ path, reason });
@@ -56,7 +56,7 @@ function collectFailure(state: DigestState, path: string, look: () => void): voi
 
 /** Whether an entry was removed while the folder was read. A name that is not UTF-8 exists, but not under the name that was read. */
 function hasVanished(path: string, error: unknown): boolean {
-  return hostCode(error) === "ENOENT" && path !== ROOT && !path.includes("\uFFFD");
+  return getErrorCode(error) === "ENOENT" && path !== ROOT && !path.includes("\uFFFD");
 }
 
 function digestEntries(hostPrefix: string, prefix: string, state: DigestState): void {
@@ -77,7 +77,7 @@ function digestEntry(path: string, { kind, hostPath }: FolderEntry, state: Diges
 
 function checkName(path: string): void {
   try {
-    checkedPath(path);
+    normalizePath(path);
   } catch {
     throw new UntransferableError("has a name that cannot be used as a path");
   }

@@ -13,7 +13,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
 import { FilesystemError } from "../../base/filesystem-error.ts";
-import { treeOf } from "../../testing/filesystem/filesystem-case.ts";
+import { readTree } from "../../testing/filesystem/filesystem-case.ts";
 import type { Filesystem, FsSnapshot } from "./filesystem.ts";
 import { HostFilesystem } from "./host-filesystem.ts";
 import { InMemoryFilesystem } from "./in-memory-filesystem.ts";
@@ -107,12 +107,12 @@ test("restore() returns to the exact tree of the snapshot after any operations",
     for (const filesystem of [new HostFilesystem(root), new InMemoryFilesystem()]) {
       const subject = { filesystem, marks: [] };
       for (const [, work] of before) await runStep(subject, work);
-      const tree = await treeOf(filesystem);
+      const tree = await readTree(filesystem);
       const snapshot = await filesystem.snapshot();
       const since = { filesystem, marks: [] };
       for (const [, work] of after) await runStep(since, work);
       await filesystem.restore(snapshot);
-      expect(await treeOf(filesystem)).toEqual(tree);
+      expect(await readTree(filesystem)).toEqual(tree);
       if (filesystem instanceof HostFilesystem) await filesystem[Symbol.asyncDispose]();
     }
   });
@@ -204,5 +204,5 @@ async function runStep({ filesystem, marks }: Subject, work: Step): Promise<unkn
 }
 
 async function expectSameTree(one: Filesystem, other: Filesystem): Promise<void> {
-  expect(await treeOf(one)).toEqual(await treeOf(other));
+  expect(await readTree(one)).toEqual(await readTree(other));
 }

@@ -1,4 +1,4 @@
-import { messageOf } from "../../base/errors.ts";
+import { getErrorMessage } from "../../base/errors.ts";
 import { FilesystemError } from "../../base/filesystem-error.ts";
 import type { GrepMatch, GrepOptions } from "./filesystem.ts";
 import { globMatcher, type PathMatcher } from "./glob.ts";
@@ -58,7 +58,7 @@ function compilePattern(pattern: string): RegExp {
   try {
     return new RegExp(pattern);
   } catch (cause) {
-    const problem = `is not a JavaScript regular expression: ${messageOf(cause)}`;
+    const problem = `is not a JavaScript regular expression: ${getErrorMessage(cause)}`;
     throw FilesystemError.invalid(pattern, problem, cause);
   }
 }

@@ -13,7 +13,7 @@ import {
 import { dirname } from "node:path";
 import { FilesystemError } from "../../base/filesystem-error.ts";
 import { replaceFile } from "../../host/file-access.ts";
-import { hostCode, unless } from "../../host/host-error.ts";
+import { getErrorCode, ignoreErrorCodes } from "../../host/host-error.ts";
 import { UndoCopies } from "./kept-files.ts";
 
 /** A change to a host file or directory that can be undone. */
@@ -80,7 +80,7 @@ export class HostChanges {
     return {
       async undo() {
         await recreateParent(real);
-        await unless(mkdir(real), "EEXIST");
+        await ignoreErrorCodes(mkdir(real), "EEXIST");
         await chmod(real, before.mode);
       },
     };
@@ -89,7 +89,7 @@ export class HostChanges {
   async createDirectory(real: string): Promise<HostChange> {
     await mkdir(real);
     // The directory stays if another process has put files there.
-    return { undo: () => removeCreated(real, (path) => unless(rmdir(path), "ENOTEMPTY")) };
+    return { undo: () => removeCreated(real, (path) => ignoreErrorCodes(rmdir(path), "ENOTEMPTY")) };
   }
 
   /** Deletes all stored copies. */
@@ -128,7 +128,7 @@ async function writeNewFile(temporary: string, bytes: Uint8Array, before?: Stats
     const { uid, gid } = await file.stat();
     // Only a privileged process may change the owner; otherwise the file belongs to this user.
     if (uid !== before.uid || gid !== before.gid) {
-      await unless(file.chown(before.uid, before.gid), "EPERM");
+      await ignoreErrorCodes(file.chown(before.uid, before.gid), "EPERM");
     }
     await file.chmod(before.mode);
   } finally {
@@ -137,7 +137,7 @@ async function writeNewFile(temporary: string, bytes: Uint8Array, before?: Stats
 }
 
 async function removeCreated(real: string, remove: (path: string) => Promise<void>): Promise<void> {
-  if (await isParentIntact(real)) await unless(remove(real), "ENOENT", "ENOTDIR");
+  if (await isParentIntact(real)) await ignoreErrorCodes(remove(real), "ENOENT", "ENOTDIR");
 }
 
 async function recreateParent(real: string): Promise<void> {
@@ -150,7 +150,7 @@ async function isParentIntact(real: string): Promise<boolean> {
   try {
     if ((await realpath(directory)) === directory) return true;
   } catch (error) {
-    if (hostCode(error) === "ENOENT" || hostCode(error) === "ENOTDIR") return false;
+    if (getErrorCode(error) === "ENOENT" || getErrorCode(error) === "ENOTDIR") return false;
     throw error;
   }
   const problem = "cannot be undone because a symlink has replaced a directory above it";

@@ -1,10 +1,10 @@
 import { realpathSync, type Stats, statSync } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { copyBytes, FilesystemError, refuse } from "../../base/filesystem-error.ts";
+import { copyBytes, FilesystemError, createFilesystemError } from "../../base/filesystem-error.ts";
 import { SharedLock } from "../../base/shared-lock.ts";
-import { hostError } from "../../host/host-error.ts";
-import { checkedPath, getParent, ROOT } from "../path.ts";
+import { toFilesystemError } from "../../host/host-error.ts";
+import { normalizePath, getParent, ROOT } from "../path.ts";
 import type {
   FileStat,
   Filesystem,
@@ -18,7 +18,7 @@ import type {
 import { globMatcher } from "./glob.ts";
 import { lineSearch } from "./grep.ts";
 import { type HostChange, HostChanges } from "./host-changes.ts";
-import { locate } from "./host-place.ts";
+import { resolveHostPath } from "./host-place.ts";
 import {
   createNotRegularError,
   findRealPath,
@@ -82,7 +82,7 @@ export class HostFilesystem implements Filesystem, AsyncDisposable {
   /** Deletes a file, a symlink or an empty directory. */
   async delete(path: string): Promise<void> {
     await this.#applyChange(path, async (at, done) => {
-      if (at === ROOT) throw refuse(path, "root");
+      if (at === ROOT) throw createFilesystemError(path, "root");
       const directory = await findRealPath(this.#root, path, getParent(at));
       const real = join(directory, at.slice(at.lastIndexOf("/") + 1));
       done.push(await this.#removeEntry(path, at, real));
@@ -117,7 +117,7 @@ export class HostFilesystem implements Filesystem, AsyncDisposable {
   async listDir(path: string): Promise<string[]> {
     return await this.#inspect(path, async (at) => {
       const real = await findRealPath(this.#root, path, at);
-      if (!(await lstat(real)).isDirectory()) throw refuse(path, "not-directory");
+      if (!(await lstat(real)).isDirectory()) throw createFilesystemError(path, "not-directory");
       return (await readdir(real)).sort();
     });
   }
@@ -125,13 +125,13 @@ export class HostFilesystem implements Filesystem, AsyncDisposable {
   /** Lists the paths of files that match a pattern, sorted. */
   async glob(pattern: string): Promise<string[]> {
     const matches = globMatcher(pattern);
-    return (await this.#lock.share(() => listFilesBelow(this.#root))).filter(matches);
+    return (await this.#lock.runShared(() => listFilesBelow(this.#root))).filter(matches);
   }
 
   /** Finds lines that match a JavaScript regular expression. Skips files that are binary or not readable. */
   async grep(pattern: string, options?: GrepOptions): Promise<readonly GrepMatch[]> {
     const search = lineSearch(pattern, options);
-    return await this.#lock.share(async () => {
+    return await this.#lock.runShared(async () => {
       const paths = (await listFilesBelow(this.#root)).filter(search.accepts);
       for (let from = 0; from < paths.length && !search.isFull; from += MAX_CONCURRENT_READS) {
         const some = paths.slice(from, from + MAX_CONCURRENT_READS);
@@ -151,13 +151,13 @@ export class HostFilesystem implements Filesystem, AsyncDisposable {
       const place = await resolveInside(this.#root, path, at);
       if (place.kind === "missing")
         await this.#createDirectories(place.directory, place.names, done);
-      else if (!(await lstat(place.real)).isDirectory()) throw refuse(path, "exists");
+      else if (!(await lstat(place.real)).isDirectory()) throw createFilesystemError(path, "exists");
     });
   }
 
   /** Creates a snapshot of the current state. O(1) for any tree size. */
   async snapshot(): Promise<FsSnapshot> {
-    return await this.#lock.alone(async () => this.#journal.snapshot());
+    return await this.#lock.runExclusive(async () => this.#journal.snapshot());
   }
 
   /**
@@ -165,7 +165,7 @@ export class HostFilesystem implements Filesystem, AsyncDisposable {
    * the others and throws `FilesystemError`; restore the same snapshot again to retry them.
    */
   async restore(snapshot: FsSnapshot): Promise<void> {
-    await this.#lock.alone(async () => {
+    await this.#lock.runExclusive(async () => {
       const left: HostChange[] = [];
       const failures: unknown[] = [];
       for (const change of this.#journal.getChangesSince(snapshot)) {
@@ -183,25 +183,25 @@ export class HostFilesystem implements Filesystem, AsyncDisposable {
 
   /** Discards a snapshot and deletes the copies stored for it. */
   async release(snapshot: FsSnapshot): Promise<void> {
-    await this.#lock.alone(async () => {
+    await this.#lock.runExclusive(async () => {
       for (const change of this.#journal.release(snapshot)) await change.discard?.();
     });
   }
 
   /** Releases every snapshot. The file system remains usable. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#lock.alone(async () => {
+    await this.#lock.runExclusive(async () => {
       this.#journal.clear();
       await this.#changes.clear();
     });
   }
 
   async #inspect<Result>(path: string, work: (at: string) => Promise<Result>): Promise<Result> {
-    const at = checkedPath(path);
+    const at = normalizePath(path);
     try {
-      return await this.#lock.share(() => work(at));
+      return await this.#lock.runShared(() => work(at));
     } catch (error) {
-      throw hostError(path, error);
+      throw toFilesystemError(path, error);
     }
   }
 
@@ -210,16 +210,16 @@ export class HostFilesystem implements Filesystem, AsyncDisposable {
     path: string,
     work: (at: string, done: HostChange[]) => Promise<void>,
   ): Promise<void> {
-    const at = checkedPath(path);
-    if (this.readOnly) throw refuse(path, "read-only");
-    await this.#lock.alone(async () => {
+    const at = normalizePath(path);
+    if (this.readOnly) throw createFilesystemError(path, "read-only");
+    await this.#lock.runExclusive(async () => {
       const done: HostChange[] = [];
       try {
         await work(at, done);
       } catch (error) {
         // Report the original error, even if a new directory cannot be removed.
         for (const change of done.reverse()) await change.undo().catch(() => {});
-        throw hostError(path, error);
+        throw toFilesystemError(path, error);
       }
       this.#journal.record(...done);
     });
@@ -239,10 +239,10 @@ export class HostFilesystem implements Filesystem, AsyncDisposable {
   }
 
   async #tryStat(path: string): Promise<Stats | null> {
-    const at = checkedPath(path);
-    return await this.#lock.share(async () => {
+    const at = normalizePath(path);
+    return await this.#lock.runShared(async () => {
       try {
-        const place = await locate(this.#root, at);
+        const place = await resolveHostPath(this.#root, at);
         return place.kind === "found" ? await lstat(place.real) : null;
       } catch {
         return null; // no access: treat it as missing
@@ -263,7 +263,7 @@ export class HostFilesystem implements Filesystem, AsyncDisposable {
       return;
     }
     const before = await lstat(place.real);
-    if (before.isDirectory()) throw refuse(path, "directory");
+    if (before.isDirectory()) throw createFilesystemError(path, "directory");
     if (!before.isFile()) throw createNotRegularError(path);
     done.push(await this.#changes.overwriteFile(place.real, bytes, before));
   }
@@ -298,13 +298,13 @@ function resolveRoot(root: string): string {
     const real = realpathSync.native(root);
     if (statSync(real).isDirectory()) return real;
   } catch (error) {
-    throw hostError(String(root), error);
+    throw toFilesystemError(String(root), error);
   }
-  throw refuse(root, "not-directory");
+  throw createFilesystemError(root, "not-directory");
 }
 
 function createRestoreError(snapshot: FsSnapshot, failures: readonly unknown[]): FilesystemError {
-  const first = hostError(snapshot.id, failures[0]);
+  const first = toFilesystemError(snapshot.id, failures[0]);
   const count = failures.length === 1 ? "1 change" : `${failures.length} changes`;
   const problem = `was not fully restored because ${count} could not be undone. Fix the cause, then restore it again: ${first.message}`;
   const cause = failures.length === 1 ? failures[0] : new AggregateError(failures);

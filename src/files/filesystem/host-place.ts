@@ -1,7 +1,7 @@
 import type { Stats } from "node:fs";
 import { lstat, readlink, realpath } from "node:fs/promises";
 import { dirname, isAbsolute, join, parse, sep } from "node:path";
-import { hostCode } from "../../host/host-error.ts";
+import { getErrorCode } from "../../host/host-error.ts";
 
 /** Where a path leads after following every symlink. */
 export type ResolvedPath =
@@ -15,7 +15,7 @@ export type ResolvedPath =
 const MAX_LINKS = 40;
 
 /** Resolves a normalized `path` below `root`, which must be a real path. */
-export async function locate(root: string, path: string): Promise<ResolvedPath> {
+export async function resolveHostPath(root: string, path: string): Promise<ResolvedPath> {
   const full = join(root, path);
   try {
     return toResolvedPath(root, await realpath(full));
@@ -73,8 +73,8 @@ async function lstatStep(
   try {
     return await lstat(path);
   } catch (error) {
-    if (hostCode(error) === "ENOENT") return "missing";
-    if (hostCode(error) === "ENOTDIR") return "below-file";
+    if (getErrorCode(error) === "ENOENT") return "missing";
+    if (getErrorCode(error) === "ENOTDIR") return "below-file";
     if (isInside) throw error;
     return "unseen"; // no access outside the root: treat it as outside
   }

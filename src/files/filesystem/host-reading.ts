@@ -1,17 +1,17 @@
 import { constants, type Dirent } from "node:fs";
 import { lstat, open, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { FilesystemError, refuse } from "../../base/filesystem-error.ts";
-import { checkedPath } from "../path.ts";
-import { isWithin, locate, type ResolvedPath } from "./host-place.ts";
+import { FilesystemError, createFilesystemError } from "../../base/filesystem-error.ts";
+import { normalizePath } from "../path.ts";
+import { isWithin, resolveHostPath, type ResolvedPath } from "./host-place.ts";
 
 /** A path inside the root that exists or can be created. */
 export type InnerPath = Extract<ResolvedPath, { readonly kind: "found" | "missing" }>;
 
 /** Resolves `at`, the normalized form of `path`. Throws if it leads out of `root` or is below a file. */
 export async function resolveInside(root: string, path: string, at: string): Promise<InnerPath> {
-  const place = await locate(root, at);
-  if (place.kind === "below-file") throw refuse(path, "below-file");
+  const place = await resolveHostPath(root, at);
+  if (place.kind === "below-file") throw createFilesystemError(path, "below-file");
   if (place.kind === "outside") {
     const problem =
       "leads out of the root through a symlink. Use a path that stays inside the root.";
@@ -24,7 +24,7 @@ export async function resolveInside(root: string, path: string, at: string): Pro
 /** Returns the real path of an existing file or directory. Throws if it is missing. */
 export async function findRealPath(root: string, path: string, at: string): Promise<string> {
   const place = await resolveInside(root, path, at);
-  if (place.kind === "missing") throw refuse(path, "missing");
+  if (place.kind === "missing") throw createFilesystemError(path, "missing");
   return place.real;
 }
 
@@ -34,7 +34,7 @@ export async function readHostFile(path: string, real: string): Promise<Uint8Arr
   const file = await open(real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   try {
     const stats = await file.stat();
-    if (stats.isDirectory()) throw refuse(path, "directory");
+    if (stats.isDirectory()) throw createFilesystemError(path, "directory");
     if (!stats.isFile()) throw createNotRegularError(path);
     return new Uint8Array(await file.readFile());
   } finally {
@@ -75,7 +75,7 @@ async function tryReadEntries(directory: string): Promise<readonly Dirent[]> {
 /** Whether a path is valid. A file that is nested too deeply has no valid path. */
 function isValidPath(path: string): boolean {
   try {
-    return checkedPath(path) === path;
+    return normalizePath(path) === path;
   } catch {
     return false;
   }
@@ -83,7 +83,7 @@ function isValidPath(path: string): boolean {
 
 async function pointsToFile(root: string, path: string): Promise<boolean> {
   try {
-    const place = await locate(root, path);
+    const place = await resolveHostPath(root, path);
     return place.kind === "found" && (await lstat(place.real)).isFile();
   } catch {
     return false; // no access

@@ -1,5 +1,5 @@
-import { copyBytes, refuse } from "../../base/filesystem-error.ts";
-import { checkedPath, ROOT } from "../path.ts";
+import { copyBytes, createFilesystemError } from "../../base/filesystem-error.ts";
+import { normalizePath, ROOT } from "../path.ts";
 import type {
   FileStat,
   Filesystem,
@@ -58,9 +58,9 @@ export class InMemoryFilesystem implements Filesystem {
   async delete(path: string): Promise<void> {
     const names = this.#splitForChange(path);
     const name = names.pop();
-    if (name === undefined) throw refuse(path, "root");
+    if (name === undefined) throw createFilesystemError(path, "root");
     const node = this.#getNode(path);
-    if (isDirectory(node) && node.size > 0) throw refuse(path, "not-empty");
+    if (isDirectory(node) && node.size > 0) throw createFilesystemError(path, "not-empty");
     const directory = this.#getOrCreateDirectory(path, names);
     directory.delete(name);
     this.#journal.record(() => directory.set(name, node));
@@ -86,13 +86,13 @@ export class InMemoryFilesystem implements Filesystem {
     const node = this.#getNode(path);
     const isDir = isDirectory(node);
     const sizeBytes = isDir ? 0 : node.length;
-    return { path: checkedPath(path), isFile: !isDir, isDir, sizeBytes };
+    return { path: normalizePath(path), isFile: !isDir, isDir, sizeBytes };
   }
 
   /** Lists the names in a directory, sorted. */
   async listDir(path: string): Promise<string[]> {
     const node = this.#getNode(path);
-    if (!isDirectory(node)) throw refuse(path, "not-directory");
+    if (!isDirectory(node)) throw createFilesystemError(path, "not-directory");
     return [...node.keys()].sort();
   }
 
@@ -117,7 +117,7 @@ export class InMemoryFilesystem implements Filesystem {
   /** Creates a directory and its parents. Does nothing if it exists. */
   async mkdir(path: string): Promise<void> {
     const names = this.#splitForChange(path);
-    if (this.#findNode(path) instanceof Uint8Array) throw refuse(path, "exists");
+    if (this.#findNode(path) instanceof Uint8Array) throw createFilesystemError(path, "exists");
     this.#getOrCreateDirectory(path, names);
   }
 
@@ -139,7 +139,7 @@ export class InMemoryFilesystem implements Filesystem {
 
   #splitForChange(path: string): string[] {
     const names = splitPath(path);
-    if (this.readOnly) throw refuse(path, "read-only");
+    if (this.readOnly) throw createFilesystemError(path, "read-only");
     return names;
   }
 
@@ -147,7 +147,7 @@ export class InMemoryFilesystem implements Filesystem {
     const names = this.#splitForChange(path);
     const name = names.pop();
     const before = this.#findNode(path);
-    if (name === undefined || isDirectory(before)) throw refuse(path, "directory");
+    if (name === undefined || isDirectory(before)) throw createFilesystemError(path, "directory");
     const directory = this.#getOrCreateDirectory(path, names);
     directory.set(name, bytes);
     this.#journal.record(() => {
@@ -158,16 +158,16 @@ export class InMemoryFilesystem implements Filesystem {
 
   #getFile(path: string): Uint8Array {
     const node = this.#getNode(path);
-    if (isDirectory(node)) throw refuse(path, "directory");
+    if (isDirectory(node)) throw createFilesystemError(path, "directory");
     return node;
   }
 
   #getNode(path: string): Node {
     let node: Node = this.#root;
     for (const name of splitPath(path)) {
-      if (!isDirectory(node)) throw refuse(path, "below-file");
+      if (!isDirectory(node)) throw createFilesystemError(path, "below-file");
       const next = node.get(name);
-      if (!next) throw refuse(path, "missing");
+      if (!next) throw createFilesystemError(path, "missing");
       node = next;
     }
     return node;
@@ -190,7 +190,7 @@ export class InMemoryFilesystem implements Filesystem {
         parent.set(name, next);
         this.#journal.record(() => parent.delete(name));
       }
-      if (!isDirectory(next)) throw refuse(path, "below-file");
+      if (!isDirectory(next)) throw createFilesystemError(path, "below-file");
       directory = next;
     }
     return directory;
@@ -210,7 +210,7 @@ function isDirectory(node: Node | undefined): node is Directory {
 }
 
 function splitPath(path: string): string[] {
-  const normalized = checkedPath(path);
+  const normalized = normalizePath(path);
   return normalized === ROOT ? [] : normalized.split("/");
 }
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { FilesystemError } from "../../base/filesystem-error.ts";
 import { replaceFile } from "../../host/file-access.ts";
-import { hostCode, unless } from "../../host/host-error.ts";
+import { getErrorCode, ignoreErrorCodes } from "../../host/host-error.ts";
 import { isWithin } from "./host-place.ts";
 
 /** Copies of replaced files. They are stored in a private directory outside the root, which exists only while it has files. */
@@ -45,7 +45,7 @@ export class UndoCopies {
 
   /** Deletes a copy, and the directory with the last one. */
   async delete(kept: string): Promise<void> {
-    await unless(unlink(kept), "ENOENT");
+    await ignoreErrorCodes(unlink(kept), "ENOENT");
     this.#copies.delete(kept);
     if (this.#copies.size === 0) await this.clear();
   }
@@ -80,7 +80,7 @@ async function tryRename(from: string, to: string): Promise<boolean> {
     await rename(from, to);
     return true;
   } catch (error) {
-    if (hostCode(error) === "EXDEV") return false;
+    if (getErrorCode(error) === "EXDEV") return false;
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 import { FilesystemError } from "../../base/filesystem-error.ts";
-import { show } from "../../base/show.ts";
+import { quoteValue } from "../../base/show.ts";
 import type { ReadOptions, ReadResult } from "./filesystem.ts";
 
 const DEFAULT_LINES = 2000;
@@ -33,6 +33,6 @@ export function checkLimit(path: string, field: string, limit: number): void {
 }
 
 function createNumberError(path: string, field: string, value: unknown): FilesystemError {
-  const problem = `cannot be read with ${field} ${show(value)}. Use a non-negative integer.`;
+  const problem = `cannot be read with ${field} ${quoteValue(value)}. Use a non-negative integer.`;
   return FilesystemError.invalid(path, problem);
 }

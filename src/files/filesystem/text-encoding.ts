@@ -1,5 +1,5 @@
 import { FilesystemError } from "../../base/filesystem-error.ts";
-import { show } from "../../base/show.ts";
+import { quoteValue } from "../../base/show.ts";
 
 /** Creates a decoder for any encoding that `TextDecoder` supports. Preserves a byte order mark. */
 export function textDecoder(path: string, encoding = "utf-8"): (bytes: Uint8Array) => string {
@@ -22,7 +22,7 @@ export function encodeText(path: string, text: string, encoding = "utf-8"): Uint
   if (typeof text !== "string")
     throw FilesystemError.invalid(
       path,
-      `can only be written as a string, got ${show(text)}. Use write for bytes.`,
+      `can only be written as a string, got ${quoteValue(text)}. Use write for bytes.`,
     );
   if (name === "latin1") return encodeLatin1(path, text);
   if (name !== "utf-8" && name !== "utf-16le") {
@@ -47,7 +47,7 @@ function toEncodingName(path: string, encoding: string): string {
   try {
     return new TextDecoder(label).encoding;
   } catch (cause) {
-    const problem = `cannot use the unknown encoding ${show(encoding)}. Use utf-8, utf-16le or latin1.`;
+    const problem = `cannot use the unknown encoding ${quoteValue(encoding)}. Use utf-8, utf-16le or latin1.`;
     throw FilesystemError.invalid(path, problem, cause);
   }
 }
@@ -67,7 +67,7 @@ function encodeLatin1(path: string, text: string): Uint8Array {
     if (code > 0xff)
       throw FilesystemError.invalid(
         path,
-        `cannot contain ${show(text[index])} in latin1. Use utf-8.`,
+        `cannot contain ${quoteValue(text[index])} in latin1. Use utf-8.`,
       );
     bytes[index] = code;
   }

@@ -1,5 +1,5 @@
 import { FilesystemError } from "../../base/filesystem-error.ts";
-import { show } from "../../base/show.ts";
+import { quoteValue } from "../../base/show.ts";
 import type { FsSnapshot } from "./filesystem.ts";
 
 /**
@@ -76,7 +76,7 @@ export class UndoJournal<Change> {
     const place = this.#live.get(snapshot);
     if (place !== undefined) return place - this.#dropped;
     const problem = this.#invalidReasons.get(snapshot) ?? "is not a snapshot of this file system";
-    throw FilesystemError.invalid(String(snapshot?.id ?? show(snapshot)), problem);
+    throw FilesystemError.invalid(String(snapshot?.id ?? quoteValue(snapshot)), problem);
   }
 
   #invalidate(snapshot: FsSnapshot, how: string): void {

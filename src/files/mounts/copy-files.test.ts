@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { asPlainUser, temporaryTree } from "../../../tests/support/temporary-tree.ts";
+import { runAsPlainUser, temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { copyFiles } from "./copy-files.ts";
 import { planMounts } from "./mount-plan.ts";
 import type { MountPlan } from "./planned-mounts.ts";
@@ -172,7 +172,7 @@ test("copyFiles() names a file that this user may not read", async () => {
   chmodSync(target, 0o777);
   chmodSync(join(folder, "a"), 0o000);
   const plan = createPlan(folder);
-  await expect(asPlainUser(() => copyFiles(plan, target))).rejects.toMatchObject({
+  await expect(runAsPlainUser(() => copyFiles(plan, target))).rejects.toMatchObject({
     name: "FilesystemError",
     code: "EACCES",
     path: join(folder, "a"),

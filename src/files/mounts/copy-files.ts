@@ -1,9 +1,9 @@
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync, writeSync } from "node:fs";
 import { FilesystemError, WorkspaceSecurityError } from "../../base/filesystem-error.ts";
 import { openNoFollow } from "../../host/file-access.ts";
-import { hostCode, mountError } from "../../host/host-error.ts";
+import { getErrorCode, toFilesystemErrorWithRemedy } from "../../host/host-error.ts";
 import { threadJob } from "../../host/threads/thread-job.ts";
-import { checkedPath, ROOT } from "../path.ts";
+import { normalizePath, ROOT } from "../path.ts";
 import { MountBudget } from "./mount-budget.ts";
 import { matchesPlan, type PlannedFile } from "./planned-file.ts";
 import type { MountLimit, MountPlan } from "./planned-mounts.ts";
@@ -16,7 +16,7 @@ export type CopyPlan = Pick<MountPlan, "directories" | "files" | "limits">;
  * was planned, or if a mount exceeds its limit.
  */
 export function copyFiles({ directories, files, limits }: CopyPlan, folder: string): void {
-  const at = (path: string) => `${folder}/${checkedPath(path)}`;
+  const at = (path: string) => `${folder}/${normalizePath(path)}`;
   for (const directory of directories) makeFolder(at(directory));
   const checks = limits.map(createLimitCheck);
   const buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
@@ -70,7 +70,7 @@ function openSource(path: string): number {
   try {
     return openNoFollow(path);
   } catch (error) {
-    if (hostCode(error) !== "ELOOP") throw mountError(error, path, PLAN_REMEDY);
+    if (getErrorCode(error) !== "ELOOP") throw toFilesystemErrorWithRemedy(error, path, PLAN_REMEDY);
     const problem = `${JSON.stringify(path)} has become a symlink since it was planned.`;
     throw new WorkspaceSecurityError(
       `${problem} Plan the mounts again once nothing writes to it.`,
@@ -84,7 +84,7 @@ function openTarget(path: string, { mode }: PlannedFile): number {
   try {
     return openSync(path, "wx", isExecutable ? 0o755 : 0o644);
   } catch (error) {
-    throw mountError(error, path, WRITE_REMEDY);
+    throw toFilesystemErrorWithRemedy(error, path, WRITE_REMEDY);
   }
 }
 
@@ -105,7 +105,7 @@ function copyBytes(file: PlannedFile, { source, target, path, buffer }: Copying)
         written += writeSync(target, buffer, written, read - written);
       }
     } catch (error) {
-      throw mountError(error, path, WRITE_REMEDY);
+      throw toFilesystemErrorWithRemedy(error, path, WRITE_REMEDY);
     }
   }
 }
@@ -114,7 +114,7 @@ function makeFolder(path: string): void {
   try {
     mkdirSync(path, { recursive: true, mode: 0o755 });
   } catch (error) {
-    throw mountError(error, path, WRITE_REMEDY);
+    throw toFilesystemErrorWithRemedy(error, path, WRITE_REMEDY);
   }
 }
 

@@ -1,8 +1,8 @@
 import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { WorkspaceSecurityError } from "../../base/filesystem-error.ts";
-import { list } from "../../base/show.ts";
-import { hostCode, mountError } from "../../host/host-error.ts";
+import { quoteNames } from "../../base/show.ts";
+import { getErrorCode, toFilesystemErrorWithRemedy } from "../../host/host-error.ts";
 import { checkStrings } from "./mount-checks.ts";
 
 /** The host folders that files may come from. */
@@ -23,7 +23,7 @@ export function hostRoots(allowed: readonly string[] | "any"): HostRoots {
       if (prefixes.some((prefix) => `${realPath}/`.startsWith(prefix))) return;
       const shown = JSON.stringify(given);
       const path = realPath === resolve(given) ? shown : `${shown}, which is ${realPath},`;
-      const where = roots.length === 0 ? "which are empty" : list(roots);
+      const where = roots.length === 0 ? "which are empty" : quoteNames(roots);
       throw new WorkspaceSecurityError(
         `${path} is outside the allowed host roots, ${where}. Add its folder to allowedHostRoots.`,
       );
@@ -35,7 +35,7 @@ function resolveAllowedRoot(root: string): string {
   try {
     return realpathSync.native(root);
   } catch (error) {
-    if (hostCode(error) === "ENOENT") return resolve(root);
-    throw mountError(error, root, "use accessible folders in allowedHostRoots");
+    if (getErrorCode(error) === "ENOENT") return resolve(root);
+    throw toFilesystemErrorWithRemedy(error, root, "use accessible folders in allowedHostRoots");
   }
 }

@@ -1,6 +1,6 @@
 import { realpathSync, type Stats, statSync } from "node:fs";
 import { WorkspaceSecurityError } from "../../base/filesystem-error.ts";
-import { hostCode, mountError } from "../../host/host-error.ts";
+import { getErrorCode, toFilesystemErrorWithRemedy } from "../../host/host-error.ts";
 import { type EntryKind, toEntryKind } from "../folder-entries.ts";
 import type { HostRoots } from "./host-roots.ts";
 
@@ -33,10 +33,10 @@ export class LinkFollower {
       hostPath = realpathSync.native(link);
       stats = statSync(hostPath);
     } catch (error) {
-      if (hostCode(error) === "ENOENT") return null;
-      if (hostCode(error) === "ELOOP")
+      if (getErrorCode(error) === "ENOENT") return null;
+      if (getErrorCode(error) === "ELOOP")
         throw createLinkError(link, "is a symlink that leads to itself");
-      throw mountError(error, link, LINK_REMEDY);
+      throw toFilesystemErrorWithRemedy(error, link, LINK_REMEDY);
     }
     this.#roots.check(hostPath, link);
     return { hostPath, kind: toEntryKind(stats) };

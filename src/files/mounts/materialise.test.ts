@@ -12,7 +12,7 @@ import {
 import { join } from "node:path";
 import type { Worker } from "node:worker_threads";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { asPlainUser, growTree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
+import { runAsPlainUser, writeTree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { WinkError } from "../../base/errors.ts";
 import { planMounts } from "./mount-plan.ts";
 import { materialize } from "./mounted-folder.ts";
@@ -42,11 +42,11 @@ describe("materialize()", () => {
     chmodSync(folders, 0o777);
     const tree = temporaryTree({ "a.txt": "1" });
     chmodSync(tree, 0o755);
-    const mounts = await asPlainUser(() => materialize(createPlan(tree)));
+    const mounts = await runAsPlainUser(() => materialize(createPlan(tree)));
     const theirs = join(mounts.directory, "theirs");
-    growTree(theirs, { file: "of another user, where there is one" });
+    writeTree(theirs, { file: "of another user, where there is one" });
     chmodSync(folders, 0o555);
-    await asPlainUser(async () => {
+    await runAsPlainUser(async () => {
       await expect(mounts[Symbol.asyncDispose]()).rejects.toMatchObject({
         name: "FilesystemError",
         code: "EACCES",
@@ -55,7 +55,7 @@ describe("materialize()", () => {
     });
     chmodSync(folders, 0o777);
     rmSync(theirs, { recursive: true, force: true });
-    await asPlainUser(async () => await mounts[Symbol.asyncDispose]());
+    await runAsPlainUser(async () => await mounts[Symbol.asyncDispose]());
     expect(readdirSync(folders)).toEqual([]);
   });
 
@@ -130,10 +130,10 @@ describe("materialize() with into", () => {
     chmodSync(into, 0o777);
     const tree = temporaryTree({ a: "1" });
     chmodSync(tree, 0o755);
-    const mounts = await asPlainUser(() => materialize(createPlan(tree), { into }));
+    const mounts = await runAsPlainUser(() => materialize(createPlan(tree), { into }));
     chmodSync(into, 0o555);
     chmodSync(above, 0o000);
-    await asPlainUser(async () => {
+    await runAsPlainUser(async () => {
       await expect(mounts[Symbol.asyncDispose]()).rejects.toMatchObject({
         name: "FilesystemError",
         path: into,
@@ -142,7 +142,7 @@ describe("materialize() with into", () => {
     });
     chmodSync(above, 0o755);
     chmodSync(into, 0o777);
-    await asPlainUser(async () => await mounts[Symbol.asyncDispose]());
+    await runAsPlainUser(async () => await mounts[Symbol.asyncDispose]());
     expect(readdirSync(into)).toEqual([]);
   });
 
@@ -205,7 +205,7 @@ describe("materialize() leaves no files behind", () => {
     for (const folder of [tree, folders]) chmodSync(folder, 0o777);
     chmodSync(join(tree, "b"), 0o000);
     const planned = createPlan(tree);
-    await expect(asPlainUser(() => materialize(planned))).rejects.toMatchObject({
+    await expect(runAsPlainUser(() => materialize(planned))).rejects.toMatchObject({
       name: "FilesystemError",
       code: "EACCES",
       path: join(tree, "b"),

@@ -2,9 +2,9 @@ import { basename, resolve } from "node:path";
 import { InvalidOptionError } from "../../base/errors.ts";
 import { WorkspaceSecurityError } from "../../base/filesystem-error.ts";
 import { isPlainObject } from "../../base/freeze.ts";
-import { suggestion } from "../../base/nearest.ts";
-import { list } from "../../base/show.ts";
-import { checkedPath, ROOT } from "../path.ts";
+import { suggestSpelling } from "../../base/nearest.ts";
+import { quoteNames } from "../../base/show.ts";
+import { normalizePath, ROOT } from "../path.ts";
 import type { HostMount } from "./host-mount.ts";
 
 /** A validated copy of a mount with its defaults. */
@@ -84,7 +84,7 @@ function checkMountPath(value: unknown, hostPath: string, field: string): string
     throw refuse(field, path, "must be a relative path", 'use a path like "data/input"');
   }
   try {
-    return checkedPath(path);
+    return normalizePath(path);
   } catch (cause) {
     const remedy = 'Use a relative path below the workspace, like "data/input".';
     throw new WorkspaceSecurityError(
@@ -125,7 +125,7 @@ function createOverlapError(mount: CheckedMount, other: CheckedMount): InvalidOp
 
 function createUnknownKeyError(key: string, field: string): InvalidOptionError {
   const names = Object.keys(KEYS);
-  const near = suggestion(key, names);
+  const near = suggestSpelling(key, names);
   const remedy = near === null ? "remove it" : `did you mean "${near}"?`;
-  return refuse(`${field} key`, key, `must be one of ${list(names)}`, remedy);
+  return refuse(`${field} key`, key, `must be one of ${quoteNames(names)}`, remedy);
 }

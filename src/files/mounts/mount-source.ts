@@ -1,7 +1,7 @@
 import { lstatSync, realpathSync, type Stats, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { FilesystemError, WorkspaceSecurityError } from "../../base/filesystem-error.ts";
-import { mountError } from "../../host/host-error.ts";
+import { toFilesystemErrorWithRemedy } from "../../host/host-error.ts";
 import { ROOT } from "../path.ts";
 import type { HostRoots } from "./host-roots.ts";
 import type { CheckedMount } from "./mount-checks.ts";
@@ -26,7 +26,7 @@ export function findMountSource(mount: CheckedMount, roots: HostRoots): MountSou
     hostPath = realpathSync.native(given);
     stats = statSync(hostPath);
   } catch (error) {
-    throw mountError(error, mount.hostPath, remedy);
+    throw toFilesystemErrorWithRemedy(error, mount.hostPath, remedy);
   }
   roots.check(hostPath, mount.hostPath);
   if (isLinked && !mount.followSymlinks) throw createSymlinkError(mount, hostPath);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { literalTemplate, mountLines } from "./mount-text.ts";
+import { toLiteralTemplate, describeMounts } from "./mount-text.ts";
 
 const preview = { hostPath: "/x", mountPath: "p", truncated: false, withheld: [] };
 
@@ -9,12 +9,12 @@ describe("the description of a mount for the model", () => {
     [{ files: 1, bytes: 1_234, entries: ["a"] }, '- "p": 1 file, 1,234 bytes: "a"'],
     [{ files: 2, bytes: 3, entries: ["a", "b\n"] }, '- "p": 2 files, 3 bytes: "a", "b\\n"'],
   ])("for %o is %j", (found, line) => {
-    expect(mountLines([{ ...preview, ...found }])).toEqual([line]);
+    expect(describeMounts([{ ...preview, ...found }])).toEqual([line]);
   });
 
   test("lists the first ten names and the number of other files", () => {
     const entries = Array.from({ length: 20 }, (_, index) => `${index}`);
-    const [line = ""] = mountLines([
+    const [line = ""] = describeMounts([
       { ...preview, files: 2_010, bytes: 1, entries, truncated: true },
     ]);
     expect(line).toMatch(/: "0", "1", .*"9", … and 2,000 more$/);
@@ -26,10 +26,10 @@ describe("the description of a mount for the model", () => {
       mountPath,
       ...{ files: 0, bytes: 0, entries: [] },
     }));
-    expect(mountLines(mounts).map((line) => line.slice(0, 5))).toEqual(['- "b"', '- "a"']);
+    expect(describeMounts(mounts).map((line) => line.slice(0, 5))).toEqual(['- "b"', '- "a"']);
   });
 });
 
 test("the template of mount lines escapes dollar signs", () => {
-  expect(literalTemplate(["$a {b}", "$$"])).toBe("$$a {b}\n$$$$");
+  expect(toLiteralTemplate(["$a {b}", "$$"])).toBe("$$a {b}\n$$$$");
 });

@@ -1,12 +1,12 @@
 import type { HostMountPreview } from "./mount-preview.ts";
 
 /** Describes mounts for the model, one line each: the number of files, their size and the first names. */
-export function mountLines(previews: readonly HostMountPreview[]): readonly string[] {
+export function describeMounts(previews: readonly HostMountPreview[]): readonly string[] {
   return previews.map(describeMount);
 }
 
 /** Joins lines to a section template. Escapes `$` as `$$`. */
-export function literalTemplate(lines: readonly string[]): string {
+export function toLiteralTemplate(lines: readonly string[]): string {
   return lines.join("\n").replaceAll("$", "$$$$");
 }
 

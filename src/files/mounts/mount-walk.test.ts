@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { asPlainUser, temporaryTree } from "../../../tests/support/temporary-tree.ts";
+import { runAsPlainUser, temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import type { HostMount } from "./host-mount.ts";
 import { planMounts } from "./mount-plan.ts";
 
@@ -44,7 +44,7 @@ describe("globs of planMounts()", () => {
     const folder = temporaryTree({ "closed/a": "", b: "" });
     chmodSync(folder, 0o755);
     chmodSync(join(folder, "closed"), 0o000);
-    const [open, refusal] = await asPlainUser(() => [
+    const [open, refusal] = await runAsPlainUser(() => [
       planPaths(folder, { excludeGlob: ["closed/*"] }),
       catchError(() => createPlan(folder)),
     ]);
@@ -63,7 +63,7 @@ test("planMounts() names a file that this user may not access", async () => {
   const folder = temporaryTree({ "listed/a": "" });
   chmodSync(folder, 0o755);
   chmodSync(join(folder, "listed"), 0o444);
-  const refusal = await asPlainUser(() => catchError(() => createPlan(folder)));
+  const refusal = await runAsPlainUser(() => catchError(() => createPlan(folder)));
   expect(refusal).toMatchObject({
     name: "FilesystemError",
     code: "EACCES",

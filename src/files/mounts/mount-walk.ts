@@ -1,8 +1,8 @@
 import { lstatSync, type Stats } from "node:fs";
 import { basename, resolve } from "node:path";
-import { mountError } from "../../host/host-error.ts";
-import { compareByPath, type FolderEntry, folderEntries } from "../folder-entries.ts";
-import { ancestorsOf, checkedPath, ROOT } from "../path.ts";
+import { toFilesystemErrorWithRemedy } from "../../host/host-error.ts";
+import { compareByPath, type FolderEntry, readFolderEntries } from "../folder-entries.ts";
+import { listAncestors, normalizePath, ROOT } from "../path.ts";
 import type { HostRoots } from "./host-roots.ts";
 import { LinkFollower } from "./link-follower.ts";
 import { MountBudget } from "./mount-budget.ts";
@@ -50,7 +50,7 @@ export class MountWalk {
   walkFrom({ hostPath, kind, isLinked }: MountSource): this {
     const { mountPath } = this.#mount;
     this.#hasFollowedLinks = isLinked;
-    this.directories.push(...ancestorsOf(mountPath));
+    this.directories.push(...listAncestors(mountPath));
     if (kind === "file") {
       const name = basename(resolve(this.#mount.hostPath));
       if (this.#isIncluded(name)) this.#addFile({ name, kind, hostPath }, name, mountPath);
@@ -70,7 +70,7 @@ export class MountWalk {
   #walkFolder(hostPath: string, prefix: string, depth: number): boolean {
     const hostPrefix = hostPath.endsWith("/") ? hostPath : `${hostPath}/`;
     const remedy = `make it readable, or add ${JSON.stringify(`${prefix}*`)} to excludeGlob`;
-    const found = folderEntries(hostPrefix, remedy);
+    const found = readFolderEntries(hostPrefix, remedy);
     if (found === null) return this.#skipVanished(prefix.slice(0, -1));
     let isKept = found.length === 0 && prefix !== "" && this.#isIncluded(prefix.slice(0, -1));
     for (const entry of this.#resolveLinks(found, prefix).sort(compareByPath)) {
@@ -111,7 +111,7 @@ export class MountWalk {
   /** Throws if a path is too long or too deep. Skips the full check for paths that surely fit, because it runs for every file. */
   #checkLimits(name: string, path: string, depth: number): void {
     const surelyFits = name.length <= SAFE_NAME_LENGTH && depth <= SAFE_DEPTH;
-    if (!surelyFits) checkedPath(this.#mountPrefix + path);
+    if (!surelyFits) normalizePath(this.#mountPrefix + path);
   }
 
   #addFile(entry: FolderEntry, path: string, mountPath: string): boolean {
@@ -131,7 +131,7 @@ export class MountWalk {
     try {
       return lstatSync(hostPath, { throwIfNoEntry: false });
     } catch (error) {
-      throw mountError(error, hostPath, "make it readable, or add it to excludeGlob");
+      throw toFilesystemErrorWithRemedy(error, hostPath, "make it readable, or add it to excludeGlob");
     }
   }
 

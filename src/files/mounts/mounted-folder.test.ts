@@ -10,7 +10,7 @@ import { MountedFolder } from "./mounted-folder.ts";
 function createMountedFolder(tree: Tree, { keepsDigests = true } = {}) {
   const host = temporaryTree(tree);
   const plan = planMounts([{ hostPath: host, mountPath: "p" }], { allowedHostRoots: "any" });
-  const folder = new MountedFolder({ plan }, { keepsDigests });
+  const folder = new MountedFolder({ plan }, { computeDigests: keepsDigests });
   onTestFinished(() => folder.remove());
   return { host, folder };
 }

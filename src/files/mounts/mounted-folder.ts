@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { WinkError } from "../../base/errors.ts";
 import { FilesystemError } from "../../base/filesystem-error.ts";
-import { mountError } from "../../host/host-error.ts";
+import { toFilesystemErrorWithRemedy } from "../../host/host-error.ts";
 import { emptyFolder, removeFolder } from "../../host/remove-tree.ts";
 import {
   reserveFolder,
@@ -22,7 +22,7 @@ export type MountedSource = { readonly plan: MountPlan } | { readonly root: stri
 /** Options of a {@link MountedFolder}. */
 export interface MountedFolderOptions {
   /** Computes `original`, which reads all files once more. @default false */
-  readonly keepsDigests?: boolean | undefined;
+  readonly computeDigests?: boolean | undefined;
   /** The temporary folder to use. @default a new one */
   readonly folder?: TemporaryFolder | undefined;
 }
@@ -42,7 +42,7 @@ export class MountedFolder {
   #isRemoved = false;
 
   constructor(source: MountedSource, options: MountedFolderOptions = {}) {
-    const { keepsDigests = false, folder = reserveFolder() } = options;
+    const { computeDigests: keepsDigests = false, folder = reserveFolder() } = options;
     this.#folder = folder;
     this.#plan = "plan" in source ? source.plan : null;
     this.root = "plan" in source ? folder.files : source.root;
@@ -154,7 +154,7 @@ async function createTemporaryTarget(): Promise<Target> {
 
 async function createGivenTarget(folder: string): Promise<Target> {
   const names = await readdir(folder).catch((error: unknown) => {
-    throw mountError(error, folder, EMPTY_FOLDER_REMEDY);
+    throw toFilesystemErrorWithRemedy(error, folder, EMPTY_FOLDER_REMEDY);
   });
   if (names.length > 0) {
     throw new FilesystemError("EEXIST", folder, `is not empty: ${EMPTY_FOLDER_REMEDY}`);

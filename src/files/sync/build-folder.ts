@@ -1,8 +1,8 @@
 import { constants } from "node:fs";
 import { access, mkdir, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { someAtOnce } from "../../base/some-at-once.ts";
-import { hostCode } from "../../host/host-error.ts";
+import { forEachConcurrently } from "../../base/some-at-once.ts";
+import { getErrorCode } from "../../host/host-error.ts";
 import { removeFolder } from "../../host/remove-tree.ts";
 import { getParent } from "../path.ts";
 import {
@@ -53,7 +53,7 @@ async function fillEmptyFolder(task: SyncTask): Promise<readonly SyncFailure[]> 
   try {
     return await stageAndCommit(task, await createStagingLike(task.to));
   } catch (error) {
-    if (!IRREPLACEABLE_CODES.has(hostCode(error))) throw error;
+    if (!IRREPLACEABLE_CODES.has(getErrorCode(error))) throw error;
     return await stageAndCommit(task, await createStagingInside(task.to));
   }
 }
@@ -103,7 +103,7 @@ async function writeFiles(task: SyncTask, folder: string): Promise<SyncFailure |
     }
   };
   try {
-    await someAtOnce(writes, copy, { atOnce: MAX_CONCURRENT_FILES, signal });
+    await forEachConcurrently(writes, copy, { concurrency: MAX_CONCURRENT_FILES, signal });
   } catch {
     signal?.throwIfAborted();
   }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { filesIn } from "../../../tests/support/files-in.ts";
-import { growTree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
+import { writeTree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { syncFolder } from "./sync-folder.ts";
 
 const names = fc.constantFrom("a", "b", "é", "c.d");
@@ -26,8 +26,8 @@ test("syncFolder() turns any folder into any other, even where files become fold
       const to = join(above, "to");
       const exists = isThere || Object.keys(before).length > 0;
       if (exists) mkdirSync(to);
-      growTree(to, before);
-      const from = growTree(mkdtempSync(join(root, "from-")), after);
+      writeTree(to, before);
+      const from = writeTree(mkdtempSync(join(root, "from-")), after);
       const changed = Object.keys(after).filter((path) => before[path] !== after[path]);
       const deleted = Object.keys(before).filter((path) => !Object.hasOwn(after, path));
       expect(await syncFolder({ from, to, changed, deleted })).toEqual({ failed: [] });

@@ -11,7 +11,7 @@ import {
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { filesIn } from "../../../tests/support/files-in.ts";
-import { asPlainUser, temporaryTree } from "../../../tests/support/temporary-tree.ts";
+import { runAsPlainUser, temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { type FolderSync, syncFolder } from "./sync-folder.ts";
 
 const NOBODY = 65_534;
@@ -98,7 +98,7 @@ describe("syncFolder() with an empty folder that another process writes to", () 
     chmodSync(above, 0o555);
     onTestFinished(() => chmodSync(above, 0o755));
     const tree = createLargeTree();
-    const { failed } = await asPlainUser(async () => {
+    const { failed } = await runAsPlainUser(async () => {
       const syncing = syncFolder({ ...tree, to, deleted: [] });
       await waitForStart(to);
       writeFileSync(join(to, "theirs"), "1");
@@ -149,7 +149,7 @@ describe.runIf(isRoot)("syncFolder() with another user's empty folder", () => {
     chmodSync(from, 0o755);
     const { ino } = statSync(to);
     const change = { from, to, changed: ["a"], deleted: [] };
-    expect(await asPlainUser(() => syncFolder(change))).toEqual({ failed: [] });
+    expect(await runAsPlainUser(() => syncFolder(change))).toEqual({ failed: [] });
     expect(statSync(to).ino).toBe(ino);
     expect(filesIn(above)).toEqual({ "to/a": "1" });
   });

@@ -13,7 +13,7 @@ import {
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { filesIn } from "../../../tests/support/files-in.ts";
-import { asPlainUser, type Tree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
+import { runAsPlainUser, type Tree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { syncFolder } from "./sync-folder.ts";
 
 /** Syncs a tree, or only its `changed` files, to a folder. */
@@ -88,7 +88,7 @@ describe("syncFolder() with a missing folder", () => {
     chmodSync(from, 0o755);
     const change = { from, changed: ["a"], deleted: [] };
     const closed = join(above, "closed/to");
-    expect(await asPlainUser(() => syncFolder({ ...change, to: closed }))).toEqual({
+    expect(await runAsPlainUser(() => syncFolder({ ...change, to: closed }))).toEqual({
       failed: [expectFailure("a", "This user has no access to it. Change its permissions")],
     });
     for (const name of ["file", "file/to", "link"]) {
@@ -141,7 +141,7 @@ describe("syncFolder() with an empty folder", () => {
     chmodSync(above, 0o555);
     const { ino } = statSync(to);
     const changed = ["a/b", "c"];
-    expect(await asPlainUser(() => syncFolder({ from, to, changed, deleted: [] }))).toEqual(DONE);
+    expect(await runAsPlainUser(() => syncFolder({ from, to, changed, deleted: [] }))).toEqual(DONE);
     chmodSync(above, 0o755);
     expect(filesIn(to)).toEqual({ "a/b": "1", c: "2" });
     expect(statSync(to).ino).toBe(ino);
@@ -196,7 +196,7 @@ describe("syncFolder() with an existing folder", () => {
   test.runIf(process.geteuid?.() === 0)("preserves the owner of a replaced file", async () => {
     const to = temporaryTree();
     chmodSync(to, 0o777);
-    await asPlainUser(() => writeFileSync(join(to, "theirs"), "1"));
+    await runAsPlainUser(() => writeFileSync(join(to, "theirs"), "1"));
     const { uid } = statSync(join(to, "theirs"));
     expect(await sync({ theirs: "2", mine: "3" }, to)).toEqual(DONE);
     expect(statSync(join(to, "theirs")).uid).toBe(uid);
@@ -272,7 +272,7 @@ describe("a failure of syncFolder() in an existing folder", () => {
     const changed = ["closed/a", "closed/x/b", "fixed", "open"];
     const remedy =
       "This user has no access to it. Change its permissions or its folder's and sync again";
-    const result = await asPlainUser(() => syncFolder({ from, to, changed, deleted: [] }));
+    const result = await runAsPlainUser(() => syncFolder({ from, to, changed, deleted: [] }));
     expect(result.failed).toEqual(changed.slice(0, 3).map((path) => expectFailure(path, remedy)));
     expect(filesIn(to)).toEqual({ "closed/a": "1", fixed: "2", open: "6" });
   });
@@ -307,7 +307,7 @@ describe("a failure of syncFolder() in an existing folder", () => {
     chmodSync(to, 0o777);
     chmodSync(join(from, "x/y/z"), 0o000);
     const change = { from, to, changed: ["x/y/z", "x/v"], deleted: [] };
-    const result = await asPlainUser(() => syncFolder(change));
+    const result = await runAsPlainUser(() => syncFolder(change));
     expect(result.failed).toEqual([expectFailure("x/y/z", "This user has no access to it")]);
     expect(filesIn(to)).toEqual({ a: "1", "x/v": "3" });
     expect(readdirSync(join(to, "x"))).toEqual(["v"]);

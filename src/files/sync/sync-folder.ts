@@ -1,8 +1,8 @@
 import { readdir, realpath } from "node:fs/promises";
 import { resolve } from "node:path";
-import { messageOf } from "../../base/errors.ts";
-import { hostCode } from "../../host/host-error.ts";
-import { checkedPath, ROOT } from "../path.ts";
+import { getErrorMessage } from "../../base/errors.ts";
+import { getErrorCode } from "../../host/host-error.ts";
+import { normalizePath, ROOT } from "../path.ts";
 import { createSyncTarget } from "./build-folder.ts";
 import { type SyncFailure, toSyncReason } from "./sync-reason.ts";
 import { updateSyncTarget } from "./update-folder.ts";
@@ -71,12 +71,12 @@ function checkPaths(given: readonly string[]): CheckedPaths {
   const rejected: SyncFailure[] = [];
   for (const path of given) {
     try {
-      const checked = checkedPath(path);
+      const checked = normalizePath(path);
       if (checked === ROOT)
         rejected.push({ path, reason: "The path is the folder itself. Use the path of a file." });
       else paths.add(checked);
     } catch (error) {
-      rejected.push({ path, reason: messageOf(error) });
+      rejected.push({ path, reason: getErrorMessage(error) });
     }
   }
   return { paths, rejected: rejected };
@@ -93,7 +93,7 @@ async function inspectDestination(to: string): Promise<Destination> {
     const real = await realpath(to);
     return { kind: (await readdir(real)).length === 0 ? "empty" : "filled", real };
   } catch (error) {
-    if (hostCode(error) === "ENOENT") return { kind: "missing", real: to };
+    if (getErrorCode(error) === "ENOENT") return { kind: "missing", real: to };
     throw error;
   }
 }

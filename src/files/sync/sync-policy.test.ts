@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { syncPolicyOf } from "./sync-policy.ts";
+import { resolveSyncPolicy } from "./sync-policy.ts";
 
 test.each([
   [{}, "never"],
@@ -7,5 +7,5 @@ test.each([
   [{ syncOnCleanup: true, syncPolicy: "never" }, "never"],
   [{ syncPolicy: "eachTurn" }, "eachTurn"],
 ] as const)("the options %o give the sync policy %j", (options, policy) => {
-  expect(syncPolicyOf(options)).toBe(policy);
+  expect(resolveSyncPolicy(options)).toBe(policy);
 });

@@ -8,6 +8,6 @@ export interface SyncPolicyOptions {
 }
 
 /** Returns the sync policy. `syncOnCleanup: true` is short for `syncPolicy: "cleanup"`. */
-export function syncPolicyOf({ syncPolicy, syncOnCleanup = false }: SyncPolicyOptions): SyncPolicy {
+export function resolveSyncPolicy({ syncPolicy, syncOnCleanup = false }: SyncPolicyOptions): SyncPolicy {
   return syncPolicy ?? (syncOnCleanup ? "cleanup" : "never");
 }

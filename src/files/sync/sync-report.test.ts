@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { filesIn } from "../../../tests/support/files-in.ts";
 import { type Tree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { digestFiles } from "../digests/file-digests.ts";
-import { newSyncFolder, notSynced, syncTo } from "./sync-report.ts";
+import { createSyncFolder, notSynced, syncTo } from "./sync-report.ts";
 
 /** Creates a workspace that was mounted with some files, optionally from a folder, and now has other files. */
 function createWorkspace(mounted: Readonly<Record<string, string>>, now: Tree, from?: string) {
@@ -52,7 +52,7 @@ describe("syncTo()", () => {
   });
 
   test("creates a new default folder for every sync", async () => {
-    const folders = [await newSyncFolder(), await newSyncFolder()];
+    const folders = [await createSyncFolder(), await createSyncFolder()];
     onTestFinished(() => {
       for (const folder of folders) rmSync(folder, { recursive: true });
     });

@@ -74,12 +74,12 @@ export async function syncTo(
 
 /** Copies all files to a new folder, so that no file is lost if the destination cannot be written. */
 async function saveCopy(from: string, changed: readonly string[]): Promise<string> {
-  const folder = await newSyncFolder();
+  const folder = await createSyncFolder();
   await syncFolder({ from, to: folder, changed, deleted: [] });
   return folder;
 }
 
 /** Creates a temporary folder for synced files. It is not removed automatically. */
-export async function newSyncFolder(): Promise<string> {
+export async function createSyncFolder(): Promise<string> {
   return await mkdtemp(join(tmpdir(), "wink-synced-"));
 }

@@ -17,13 +17,13 @@ import type { Worker } from "node:worker_threads";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { filesIn } from "../../../tests/support/files-in.ts";
 import { type Tree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
-import { takeChanges } from "./take-changes.ts";
+import { applyChanges } from "./take-changes.ts";
 import type { ApplyChangesTask } from "./take-over.ts";
 
 const NO_CHANGES: Omit<ApplyChangesTask, "root"> = {
   deleted: [],
-  prunes: false,
-  gone: [],
+  pruneFolders: false,
+  removedFolders: [],
   files: [],
   folders: [],
 };
@@ -57,7 +57,7 @@ describe.each([
     process.on("worker", add);
     onTestFinished(() => void process.off("worker", add));
     const task = createTask(root, { ...wanted, deleted: [...more, ...(wanted.deleted ?? [])] });
-    const failed = await takeChanges(task);
+    const failed = await applyChanges(task);
     expect(workers).toHaveLength(threads);
     return failed;
   }
@@ -68,7 +68,7 @@ describe.each([
     const root = createTree({ "a.txt": "a", "b/c.txt": "c", "gone/in": null, "full/x.txt": "x" });
     const failed = await runChanges(root, {
       deleted: ["b/c.txt"],
-      gone: ["gone/in", "gone", "full"],
+      removedFolders: ["gone/in", "gone", "full"],
       files: { "a.txt": "new", "b/deep/er.txt": "er" },
       folders: ["made", "made/in"],
     });
@@ -80,10 +80,10 @@ describe.each([
 
   test("removes a folder with its last file only if pruning is enabled", async () => {
     const [pruned, kept] = [createTree({ "a/b/c": "1", "a/d": "2" }), createTree({ "a/b/c": "1" })];
-    expect(await runChanges(pruned, { deleted: ["a/b/c"], prunes: true })).toEqual([]);
+    expect(await runChanges(pruned, { deleted: ["a/b/c"], pruneFolders: true })).toEqual([]);
     expect(readdirSync(join(pruned, "a"))).toEqual(["d"]);
     const task = createTask(kept, { deleted: ["a/b/c"] });
-    expect(await takeChanges(task)).toEqual([]);
+    expect(await applyChanges(task)).toEqual([]);
     expect(readdirSync(join(kept, "a"))).toEqual(["b"]);
   });
 
@@ -143,14 +143,14 @@ describe.each([
 
   test("does not delete a folder listed as a file", async () => {
     const root = createTree({ "d/a.txt": "a" });
-    expect(await runChanges(root, { deleted: ["d"], prunes: true })).toEqual([]);
+    expect(await runChanges(root, { deleted: ["d"], pruneFolders: true })).toEqual([]);
     expect(filesIn(root)).toEqual({ "d/a.txt": "a" });
   });
 });
 
 test("applying changes to a missing root fails for each change", async () => {
   const root = join(temporaryTree(), "gone");
-  const failed = await takeChanges(createTask(root, { deleted: ["a"], files: { b: "b" } }));
+  const failed = await applyChanges(createTask(root, { deleted: ["a"], files: { b: "b" } }));
   expect(failed.map(({ path }) => path)).toEqual(["a", "b"]);
   expect(failed[0]?.reason).toContain("ENOENT");
 });
@@ -158,7 +158,7 @@ test("applying changes to a missing root fails for each change", async () => {
 test("applying changes fails if the thread is killed", async () => {
   process.once("worker", (worker) => void worker.terminate());
   const root = temporaryTree({ "a.txt": "a" });
-  await expect(takeChanges(createTask(root, { deleted: MANY }))).rejects.toThrow(
+  await expect(applyChanges(createTask(root, { deleted: MANY }))).rejects.toThrow(
     "The thread that applies file changes ended before it was done: try again; missing files are downloaded again",
   );
   expect(readFileSync(join(root, "a.txt"), "utf8")).toBe("a");
@@ -177,7 +177,7 @@ test.skipIf(!isOther)(
     writeFileSync(join(root, "d/a.txt"), "a");
     const task = createTask(root, { files: { "d/a.txt": "new", "b.txt": "b" } });
     const files = [...task.files, ["c.txt", join(root, "not-there")] as const];
-    const failed = await takeChanges({ ...task, files });
+    const failed = await applyChanges({ ...task, files });
     expect(failed).toMatchObject([{ path: "c.txt", reason: expect.stringContaining("ENOENT") }]);
     expect(filesIn(root)).toEqual({ "b.txt": "b", "d/a.txt": "new" });
     expect(readdirSync(join(root, "d"))).toEqual(["a.txt"]);

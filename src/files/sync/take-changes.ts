@@ -6,8 +6,8 @@ import { type ApplyChangesTask, applyChangesJob, applyChangesSync } from "./take
 const MAX_INLINE_STEPS = 32;
 
 /** Applies changes to a folder, off the event loop. Returns the failures in order. */
-export async function takeChanges(task: ApplyChangesTask): Promise<readonly SyncFailure[]> {
-  const { deleted, gone, files, folders } = task;
+export async function applyChanges(task: ApplyChangesTask): Promise<readonly SyncFailure[]> {
+  const { deleted, removedFolders: gone, files, folders } = task;
   const steps = deleted.length + gone.length + files.length + folders.length;
   if (steps <= MAX_INLINE_STEPS) return applyChangesSync(task);
   return await runInThread(applyChangesJob, task, {

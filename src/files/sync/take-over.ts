@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { chmodSync, copyFileSync, lstatSync, renameSync, rmdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { messageOf } from "../../base/errors.ts";
-import { hostCode } from "../../host/host-error.ts";
+import { getErrorMessage } from "../../base/errors.ts";
+import { getErrorCode } from "../../host/host-error.ts";
 import { threadJob } from "../../host/threads/thread-job.ts";
 import { ContainedPaths } from "./safe-places.ts";
 import type { SyncFailure } from "./sync-reason.ts";
@@ -13,9 +13,9 @@ export interface ApplyChangesTask {
   /** Files to delete. */
   readonly deleted: readonly string[];
   /** Whether to remove a folder when its last file is deleted. */
-  readonly prunes: boolean;
+  readonly pruneFolders: boolean;
   /** Folders to remove if they are empty, deepest first. */
-  readonly gone: readonly string[];
+  readonly removedFolders: readonly string[];
   /** Files to write, with the path of the file to move there. */
   readonly files: readonly (readonly [path: string, from: string])[];
   /** Folders to create if they are missing. */
@@ -27,13 +27,13 @@ export interface ApplyChangesTask {
  * a folder can replace a file. Returns the failures in order.
  */
 export function applyChangesSync(task: ApplyChangesTask): readonly SyncFailure[] {
-  const { root, deleted, prunes, gone, files, folders } = task;
+  const { root, deleted, pruneFolders: prunes, removedFolders: gone, files, folders } = task;
   const failed: SyncFailure[] = [];
   const collectFailure = (path: string, work: () => void) => {
     try {
       work();
     } catch (error) {
-      failed.push({ path, reason: messageOf(error) });
+      failed.push({ path, reason: getErrorMessage(error) });
     }
   };
   const before = new ContainedPaths(root);
@@ -82,7 +82,7 @@ function moveFile(from: string, to: string): void {
   try {
     renameSync(from, to);
   } catch (error) {
-    if (hostCode(error) !== "EXDEV") throw error;
+    if (getErrorCode(error) !== "EXDEV") throw error;
     const temporary = join(dirname(to), `.wink-${randomUUID()}.tmp`);
     try {
       copyFileSync(from, temporary);

@@ -1,7 +1,7 @@
 import { constants, type Stats } from "node:fs";
 import { chmod, chown, copyFile, lstat, realpath } from "node:fs/promises";
 import { join } from "node:path";
-import { unless } from "../../host/host-error.ts";
+import { ignoreErrorCodes } from "../../host/host-error.ts";
 import { getParent } from "../path.ts";
 import { SyncError } from "./sync-reason.ts";
 
@@ -46,7 +46,7 @@ export async function copyTreeFile(
   await copyFile(real, target, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
   if (before && (before.uid !== process.geteuid?.() || before.gid !== process.getegid?.())) {
     // Only a privileged process may change the owner; otherwise the file belongs to this user.
-    await unless(chown(target, before.uid, before.gid), "EPERM");
+    await ignoreErrorCodes(chown(target, before.uid, before.gid), "EPERM");
   }
   const wanted = before ? mergeModes(before.mode, mode) : mode & 0o777;
   if (wanted !== mode) await chmod(target, wanted);

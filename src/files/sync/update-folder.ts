@@ -1,5 +1,5 @@
 import { rmdir } from "node:fs/promises";
-import { someAtOnce } from "../../base/some-at-once.ts";
+import { forEachConcurrently } from "../../base/some-at-once.ts";
 import { ObstructedError, type SyncFailure, toSyncReason } from "./sync-reason.ts";
 import { MAX_CONCURRENT_FILES, type SyncTask } from "./sync-task.ts";
 import { treeFileFinder } from "./tree-file.ts";
@@ -25,7 +25,7 @@ export async function updateSyncTarget(task: SyncTask): Promise<readonly SyncFai
         reasons.set(path, toSyncReason(error, to));
       }
     };
-    await someAtOnce(paths, runOne, { atOnce: MAX_CONCURRENT_FILES, signal });
+    await forEachConcurrently(paths, runOne, { concurrency: MAX_CONCURRENT_FILES, signal });
   };
   try {
     await runForEach(writes, async (path) => folder.write(path, await findFile(path)));

@@ -2,8 +2,8 @@ import { constants, type Stats } from "node:fs";
 import { lstat, mkdir, open, readdir, rmdir, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { replaceFile } from "../../host/file-access.ts";
-import { hostCode, unless } from "../../host/host-error.ts";
-import { locate, type ResolvedPath } from "../filesystem/host-place.ts";
+import { getErrorCode, ignoreErrorCodes } from "../../host/host-error.ts";
+import { resolveHostPath, type ResolvedPath } from "../filesystem/host-place.ts";
 import { getParent } from "../path.ts";
 import { ObstructedError, SyncError } from "./sync-reason.ts";
 import { copyTreeFile, type TreeFile } from "./tree-file.ts";
@@ -53,7 +53,7 @@ export class SyncTarget {
     if (stats.isSymbolicLink()) await this.#resolve(path);
     else if (stats.isDirectory()) throw new SyncError(IS_A_FOLDER);
     else if (!stats.isFile()) throw new SyncError(NOT_A_FILE);
-    await unless(unlink(real), "ENOENT");
+    await ignoreErrorCodes(unlink(real), "ENOENT");
   }
 
   /** Returns the path to write to and its current state. Follows symlinks that stay inside the folder. */
@@ -73,7 +73,7 @@ export class SyncTarget {
   }
 
   async #resolve(path: string): Promise<Exclude<ResolvedPath, { kind: "outside" }>> {
-    const place = await locate(this.#root, path);
+    const place = await resolveHostPath(this.#root, path);
     if (place.kind === "outside") throw new SyncError(LINK_LEADS_OUT);
     return place;
   }
@@ -91,8 +91,8 @@ async function tryLstat(real: string): Promise<Stats | null | undefined> {
   try {
     return await lstat(real);
   } catch (error) {
-    if (hostCode(error) === "ENOENT") return null;
-    if (hostCode(error) === "ENOTDIR") return undefined;
+    if (getErrorCode(error) === "ENOENT") return null;
+    if (getErrorCode(error) === "ENOTDIR") return undefined;
     throw error;
   }
 }
@@ -101,7 +101,7 @@ async function tryLstat(real: string): Promise<Stats | null | undefined> {
 async function checkWritable(real: string, { uid, mode }: Stats): Promise<void> {
   if (uid === process.geteuid?.() && (mode & constants.S_IWUSR) !== 0) return;
   const opening = open(real, constants.O_WRONLY | constants.O_NOFOLLOW);
-  await unless(
+  await ignoreErrorCodes(
     opening.then((file) => file.close()),
     "ETXTBSY", // a running program is not affected when its file is replaced
   );

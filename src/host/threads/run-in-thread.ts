@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import { orAborted } from "../../base/clock.ts";
+import { raceAbort } from "../../base/clock.ts";
 import { WinkError } from "../../base/errors.ts";
 import type { ThreadAnswer, ThreadJob, ThreadOrder } from "./thread-job.ts";
 import { fromFailure } from "./worker-failure.ts";
@@ -30,7 +30,7 @@ export async function runInThread<Task, Result>(
   const endedEarly = (cause: unknown) =>
     new WinkError(`The thread that ${job} ended before it was done: ${remedy}`, { cause });
   try {
-    const answer = await orAborted(waitForAnswer<Result>(worker, endedEarly), signal);
+    const answer = await raceAbort(waitForAnswer<Result>(worker, endedEarly), signal);
     if (answer.type === "failed") throw fromFailure(answer.failure);
     return answer.result;
   } finally {

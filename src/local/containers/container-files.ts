@@ -93,7 +93,7 @@ export class ContainerFiles {
   /** Copies an uploaded file into the folder. Throws 404 for an unknown id. */
   async copy(folder: ContainerFolder, fileId: string): Promise<ContainerFileRecord> {
     const name = this.getCopyName(fileId);
-    const path = this.#files.incoming.place();
+    const path = this.#files.incoming.createPath();
     try {
       await this.#files.copy(fileId, path);
       return await this.#moveIn(folder, { path, name });
@@ -105,7 +105,7 @@ export class ContainerFiles {
   /** Deletes the records of an ended container's files. */
   forget(containerId: string): void {
     this.#emptyFolders.forget(containerId);
-    this.#store.forget(containerId);
+    this.#store.deleteAll(containerId);
   }
 
   /** Returns the name for a copy of an uploaded file. Throws 404 for an unknown id. */
@@ -153,16 +153,16 @@ export class ContainerFiles {
     folder: ContainerFolder,
     work: () => Promise<Result>,
   ): Promise<Result & { readonly files: readonly ContainerFileRecord[] }> {
-    const mark = this.#store.mark();
+    const mark = this.#store.getMark();
     const result = await work();
     await this.#refresh(folder);
-    const hasChanged = this.#store.mark() !== mark;
-    const files = hasChanged ? this.#store.changedSince(folder.id, mark).map(toFileRecord) : [];
+    const hasChanged = this.#store.getMark() !== mark;
+    const files = hasChanged ? this.#store.listChangedSince(folder.id, mark).map(toFileRecord) : [];
     return { ...result, files };
   }
 
   async #refresh({ id, root }: ContainerFolder): Promise<void> {
-    const since = this.#store.mark();
+    const since = this.#store.getMark();
     const change = getFolderChangeTime(root);
     const found = this.#emptyFolders.has(id, change)
       ? EMPTY_SEARCH

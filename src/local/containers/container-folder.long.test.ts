@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { localStorage, temporaryDataDir } from "../../../tests/support/local-storage.ts";
+import { startLocalStorage, createTemporaryDataDir } from "../../../tests/support/local-storage.ts";
 import { openInFolder, removeInFolder, searchFolder } from "./container-folder.ts";
 import { removeUntrustedFolder } from "./container-removal.ts";
 
@@ -24,7 +24,7 @@ async function listNames(root: string, max = 10_000): Promise<readonly string[]>
 
 describe("A container folder", () => {
   it("lists only regular files, without following links or waiting on pipes", async () => {
-    using folder = temporaryDataDir();
+    using folder = createTemporaryDataDir();
     const root = folder.path;
     writeFileSync(join(root, "real"), "x");
     linkSync(join(root, "real"), join(root, "hard"));
@@ -42,7 +42,7 @@ describe("A container folder", () => {
   });
 
   it("is searched up to the limit of files, and the result is marked as partial", async () => {
-    using folder = temporaryDataDir();
+    using folder = createTemporaryDataDir();
     const root = folder.path;
     for (let index = 0; index < 1200; index++) writeFileSync(join(root, `f${index}`), "");
     expect(await searchFolder(root, 2000)).toMatchObject({ isPartial: false });
@@ -60,7 +60,7 @@ describe("A container folder", () => {
   });
 
   it("lists the nearest files first if there are too many", async () => {
-    using folder = temporaryDataDir();
+    using folder = createTemporaryDataDir();
     const root = folder.path;
     mkdirSync(join(root, "a"));
     for (let index = 0; index < 50; index++) writeFileSync(join(root, "a", `f${index}`), "");
@@ -71,7 +71,7 @@ describe("A container folder", () => {
   });
 
   it("is not searched below 32 levels", async () => {
-    using folder = temporaryDataDir();
+    using folder = createTemporaryDataDir();
     const deep = join(folder.path, ...Array.from({ length: 40 }, () => "d"));
     mkdirSync(deep, { recursive: true });
     writeFileSync(join(deep, "x"), "");
@@ -81,14 +81,14 @@ describe("A container folder", () => {
   });
 
   it("may be missing, but other errors are reported", async () => {
-    using folder = temporaryDataDir();
+    using folder = createTemporaryDataDir();
     expect(await listNames(join(folder.path, "none"))).toEqual([]);
     await expect(listNames("a\0b")).rejects.toThrow("without null bytes");
     await expect(openInFolder("a\0b", "x")).rejects.toThrow("without null bytes");
   });
 
   it("is removed even if it cannot be entered or is too deep for a path", async () => {
-    using folder = temporaryDataDir();
+    using folder = createTemporaryDataDir();
     const closed = join(folder.path, "closed");
     mkdirSync(join(closed, "a", "b"), { recursive: true });
     chmodSync(join(closed, "a"), 0o000);
@@ -106,7 +106,7 @@ describe("A container folder", () => {
 
 describe("A container file that code replaced with a link", () => {
   it("is not a file anymore: its target is not listed, sent or removed", async () => {
-    await using api = await localStorage();
+    await using api = await startLocalStorage();
     const { id } = await api.containers.create({ name: "a" });
     const root = join(api.dataDir, "containers", id, "data");
     const outside = join(api.dataDir, "outside");
@@ -137,7 +137,7 @@ describe("A container file that code replaced with a link", () => {
   });
 
   it("limits the list if there are too many files", async () => {
-    await using api = await localStorage({ limits: { maxListedFiles: 5 } });
+    await using api = await startLocalStorage({ limits: { maxListedFiles: 5 } });
     const { id } = await api.containers.create({ name: "a" });
     const root = join(api.dataDir, "containers", id, "data");
     for (let index = 0; index < 50; index++) writeFileSync(join(root, `f${index}`), "");

@@ -154,7 +154,7 @@ export class ContainerLifecycle implements AsyncDisposable {
     while (!this.#disposal.signal.aborted) {
       const now = this.#clock.now();
       let next = now + MAX_SLEEP_MS;
-      for (const container of this.#store.live()) {
+      for (const container of this.#store.listLive()) {
         if (!this.refresh(container).expired) next = Math.min(next, this.#getExpiryTime(container));
       }
       this.#sleep = new AbortController();

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { hostSandbox } from "../../../tests/support/host-sandbox.ts";
-import { localStorage } from "../../../tests/support/local-storage.ts";
+import { startLocalStorage } from "../../../tests/support/local-storage.ts";
 import type { Sandbox, SandboxProcess } from "../sandbox/sandbox.ts";
 
 const LIMITS = { timeoutMs: 5000, maxOutputBytes: 10_000 };
@@ -16,7 +16,7 @@ describe("A failing sandbox", () => {
       open: (options) =>
         tries++ === 0 ? Promise.reject(new Error("No room.")) : host.open(options),
     };
-    await using api = await localStorage({ sandbox });
+    await using api = await startLocalStorage({ sandbox });
     const { id } = await api.containers.create({ name: "a" });
     await expect(api.containers.shell(id, "echo on", LIMITS)).rejects.toThrow("No room.");
     expect((await api.containers.shell(id, "echo on", LIMITS)).stdout).toBe("on\n");
@@ -30,7 +30,7 @@ describe("A failing sandbox", () => {
       return opening.promise;
     };
     const sandbox = { ...hostSandbox(), open };
-    await using api = await localStorage({ sandbox });
+    await using api = await startLocalStorage({ sandbox });
     const { id } = await api.containers.create({ name: "a" });
     const run = api.containers.shell(id, "true", LIMITS);
     const outcome = expect(run).rejects.toThrow("not found");
@@ -49,7 +49,7 @@ describe("A failing sandbox", () => {
         [Symbol.asyncDispose]: () => Promise.reject(new Error("Stuck.")),
       }),
     };
-    await using api = await localStorage({ sandbox });
+    await using api = await startLocalStorage({ sandbox });
     const { id } = await api.containers.create({ name: "a" });
     await api.containers.shell(id, "true", LIMITS);
     await api.containers.delete(id);
@@ -72,7 +72,7 @@ describe("A sandbox that is still opening", () => {
           });
         }),
     };
-    await using api = await localStorage({ sandbox });
+    await using api = await startLocalStorage({ sandbox });
     const [one, two] = [
       await api.containers.create({ name: "a" }),
       await api.containers.create({ name: "b" }),
@@ -94,8 +94,8 @@ describe("A sandbox that is still opening", () => {
 
 describe("A file name that code used for a folder", () => {
   it("rejects a copied file and leaves no trace of it", async () => {
-    await using api = await localStorage();
-    const path = api.files.incoming.place();
+    await using api = await startLocalStorage();
+    const path = api.files.incoming.createPath();
     writeFileSync(path, "x");
     const file = api.files.add({ path, bytes: 1, filename: "x.txt", purpose: "user_data" });
     const { id } = await api.containers.create({ name: "a" });

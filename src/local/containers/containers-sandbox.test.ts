@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { localStorage } from "../../../tests/support/local-storage.ts";
+import { startLocalStorage } from "../../../tests/support/local-storage.ts";
 import { bubblewrapSandbox } from "../sandbox/bubblewrap/bubblewrap.ts";
 
 const LIMITS = { timeoutMs: 10_000, maxOutputBytes: 10_000 };
@@ -26,9 +26,9 @@ const startBackground = (id: string) =>
 
 describe.skipIf(!usable)("A container in a real sandbox", () => {
   it("keeps Python's state, sees uploads at their paths, and lists files created by code", async () => {
-    await using api = await localStorage({ sandbox });
+    await using api = await startLocalStorage({ sandbox });
     const { id } = await api.containers.create({ name: "a" });
-    const incoming = api.files.incoming.place();
+    const incoming = api.files.incoming.createPath();
     writeFileSync(incoming, "1,2");
     const file = await api.containers.upload(id, { path: incoming, bytes: 3, filename: "in.csv" });
     await api.containers.python(id, "total = 40", LIMITS);
@@ -49,7 +49,7 @@ print(total)`;
   });
 
   it("ends its process when it expires", async () => {
-    await using api = await localStorage({ sandbox });
+    await using api = await startLocalStorage({ sandbox });
     const { id } = await api.containers.create({ name: "a" });
     const root = join(api.dataDir, "containers", id);
     await api.containers.shell(id, "mkdir closed && touch closed/x && chmod 000 closed", LIMITS);
@@ -60,7 +60,7 @@ print(total)`;
   });
 
   it("stops a run when it is deleted, and leaves no process after closing", async () => {
-    await using api = await localStorage({ sandbox });
+    await using api = await startLocalStorage({ sandbox });
     const [one, two] = [
       await api.containers.create({ name: "a" }),
       await api.containers.create({ name: "b" }),

@@ -1,14 +1,14 @@
 import { existsSync, readdirSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { localStorage, START, temporaryDataDir } from "../../../tests/support/local-storage.ts";
+import { startLocalStorage, START, createTemporaryDataDir } from "../../../tests/support/local-storage.ts";
 import type { ContainerService } from "../tools/tool-services.ts";
 
 const LIMITS = { timeoutMs: 5000, maxOutputBytes: 10_000 };
 const ALL = { limit: 100, order: "asc" } as const;
 const MINUTE = 60_000;
 
-type Api = Awaited<ReturnType<typeof localStorage>>;
+type Api = Awaited<ReturnType<typeof startLocalStorage>>;
 
 async function listPaths({ containers }: Api, id: string) {
   const { data } = await containers.listFiles(id, ALL);
@@ -17,7 +17,7 @@ async function listPaths({ containers }: Api, id: string) {
 
 /** Uploads a file to a container. */
 function upload({ containers, files }: Api, id: string, content: string) {
-  const path = files.incoming.place();
+  const path = files.incoming.createPath();
   writeFileSync(path, content);
   return containers.upload(id, { path, bytes: content.length, filename: "in.txt" });
 }
@@ -36,7 +36,7 @@ function listOpenFiles(): readonly string[] {
 
 describe("A container file", () => {
   it("is closed again if the container ends while the file is opened", async () => {
-    await using api = await localStorage();
+    await using api = await startLocalStorage();
     const { id } = await api.containers.create({ name: "a" });
     const { id: fileId, path } = await upload(api, id, "one");
     const opening = api.containers.openFile(id, fileId).catch((error: Error) => error.message);
@@ -49,7 +49,7 @@ describe("A container file", () => {
 
 describe("Code in a container", () => {
   it("creates files that are listed with source assistant, real paths and stable ids", async () => {
-    await using api = await localStorage();
+    await using api = await startLocalStorage();
     const service: ContainerService = api.containers;
     const { id } = await service.create({ name: "a" });
     const run = await service.python(
@@ -75,7 +75,7 @@ describe("Code in a container", () => {
   });
 
   it("becomes the source of files it changes, and removes files it deletes", async () => {
-    await using api = await localStorage();
+    await using api = await startLocalStorage();
     const { id } = await api.containers.create({ name: "a" });
     const one = await upload(api, id, "one");
     const two = await upload(api, id, "two");
@@ -89,7 +89,7 @@ describe("Code in a container", () => {
   });
 
   it("gets its files reported to its own run, even if another caller lists them in the meantime", async () => {
-    await using api = await localStorage();
+    await using api = await startLocalStorage();
     const { id } = await api.containers.create({ name: "a" });
     const running = api.containers.shell(id, "echo 1 > early; sleep 0.3; echo 2 > late", LIMITS);
     await expect.poll(() => listPaths(api, id)).toHaveLength(1);
@@ -100,7 +100,7 @@ describe("Code in a container", () => {
   });
 
   it("runs one call after the other", async () => {
-    await using api = await localStorage();
+    await using api = await startLocalStorage();
     const { id } = await api.containers.create({ name: "a" });
     const runs = await Promise.all(
       ["sleep 0.2; echo 1 >> log", "echo 2 >> log", "cat log"].map((command) =>
@@ -114,7 +114,7 @@ describe("Code in a container", () => {
   });
 
   it("keeps its container alive while it runs and afterward", async () => {
-    await using api = await localStorage();
+    await using api = await startLocalStorage();
     const { id } = await api.containers.create({ name: "a" });
     const running = api.containers.shell(id, "sleep 0.3; echo on", LIMITS);
     await api.clock.advance(60 * MINUTE);
@@ -124,7 +124,7 @@ describe("Code in a container", () => {
   });
 
   it("is killed when its container is deleted", async () => {
-    await using api = await localStorage();
+    await using api = await startLocalStorage();
     const { id } = await api.containers.create({ name: "a" });
     const running = api.containers.shell(id, "exec sleep 60", LIMITS);
     const waiting = api.containers.python(id, "1", LIMITS);
@@ -142,7 +142,7 @@ describe("Code in a container", () => {
 
 describe("Container expiry", () => {
   it("removes files and process permanently after the idle time", async () => {
-    await using api = await localStorage();
+    await using api = await startLocalStorage();
     const { id } = await api.containers.create({ name: "a", expiresAfterMinutes: 2 });
     const other = await api.containers.create({ name: "b" });
     await api.containers.shell(id, "echo 1 > x", LIMITS);
@@ -162,7 +162,7 @@ describe("Container expiry", () => {
   });
 
   it("is postponed by every use", async () => {
-    await using api = await localStorage();
+    await using api = await startLocalStorage();
     const { id } = await api.containers.create({ name: "a" });
     const file = await upload(api, id, "x");
     const uses = [
@@ -183,7 +183,7 @@ describe("Container expiry", () => {
   });
 
   it("is not postponed or shown by a list, which reports every container as active now", async () => {
-    await using api = await localStorage();
+    await using api = await startLocalStorage();
     const first = await api.containers.create({ name: "a" });
     await api.clock.advance(15 * MINUTE);
     await api.containers.create({ name: "b" });
@@ -198,7 +198,7 @@ describe("Container expiry", () => {
   });
 
   it("can be forced at once", async () => {
-    await using api = await localStorage();
+    await using api = await startLocalStorage();
     const { id } = await api.containers.create({ name: "a" });
     await api.containers.expire(id);
     expect(api.containers.retrieve(id).status).toBe("expired");
@@ -208,11 +208,11 @@ describe("Container expiry", () => {
 
 describe("Restarting the containers", () => {
   it("restores containers by the clock, with their files", async () => {
-    using folder = temporaryDataDir();
+    using folder = createTemporaryDataDir();
     const dataDir = folder.path;
     const ids = { live: "", dead: "", deleted: "" };
     {
-      await using api = await localStorage({ dataDir });
+      await using api = await startLocalStorage({ dataDir });
       ids.dead = (await api.containers.create({ name: "dead", expiresAfterMinutes: 1 })).id;
       ids.live = (await api.containers.create({ name: "live" })).id;
       ids.deleted = (await api.containers.create({ name: "deleted" })).id;
@@ -221,7 +221,7 @@ describe("Restarting the containers", () => {
       await upload(api, ids.live, "up");
       await upload(api, ids.dead, "up");
     }
-    await using api = await localStorage({ dataDir });
+    await using api = await startLocalStorage({ dataDir });
     await api.clock.advance(2 * MINUTE);
     expect(api.containers.retrieve(ids.live).status).toBe("running");
     expect(api.containers.retrieve(ids.dead).status).toBe("expired");
@@ -235,7 +235,7 @@ describe("Restarting the containers", () => {
   });
 
   it("does not reopen closed containers", async () => {
-    const api = await localStorage();
+    const api = await startLocalStorage();
     const { id } = await api.containers.create({ name: "a" });
     await api.containers[Symbol.asyncDispose]();
     await expect(api.containers.shell(id, "true", LIMITS)).rejects.toThrow(
@@ -247,13 +247,13 @@ describe("Restarting the containers", () => {
 
 describe("Creating a container", () => {
   it("rejects an unknown memory tier or a deleted file, and leaves nothing behind", async () => {
-    await using api = await localStorage();
+    await using api = await startLocalStorage();
     await expect(api.containers.create({ name: "a", memoryLimit: "8g" })).rejects.toThrow(
       "Invalid value: '8g'.",
     );
     const { incoming } = api.files;
-    writeFileSync(incoming.place(), "x");
-    const path = incoming.place();
+    writeFileSync(incoming.createPath(), "x");
+    const path = incoming.createPath();
     writeFileSync(path, "x");
     const { id } = api.files.add({ path, bytes: 1, filename: "x", purpose: "user_data" });
     const copying = api.containers.create({ name: "a", fileIds: [id] });

@@ -1,10 +1,10 @@
 import { type Context, Hono } from "hono";
 import type { Clock } from "../../base/clock.ts";
-import { messageOf } from "../../base/errors.ts";
+import { getErrorMessage } from "../../base/errors.ts";
 import { ApiProblem } from "../api-problem.ts";
 import type { Ids } from "../ids.ts";
 import { isAnthropicAddress, toAnthropicProblem } from "../messages/anthropic-problem.ts";
-import { Dropped } from "../turn/dropped.ts";
+import { ConnectionDroppedError } from "../turn/dropped.ts";
 import { compareKeys } from "./key.ts";
 import { BufferedResponse } from "./whole-response.ts";
 
@@ -22,7 +22,7 @@ export interface ApiOptions {
  * Creates an API without routes. It checks keys, assigns request ids, and converts errors thrown by routes to the
  * error format of the requested API (OpenAI's or Anthropic's).
  */
-export function emptyApi({ clock, ids, apiKey, onFault }: ApiOptions): Hono {
+export function createApi({ clock, ids, apiKey, onFault }: ApiOptions): Hono {
   const app = new Hono();
   const handleRoute = app.fetch;
   // Wraps the app instead of adding middleware: most routes have a single handler and no chain.
@@ -47,10 +47,10 @@ export function emptyApi({ clock, ids, apiKey, onFault }: ApiOptions): Hono {
   });
   app.onError((error, context) => {
     if (error instanceof ApiProblem) return respondWithProblem(context, error, ids);
-    if (error instanceof Dropped) throw error;
+    if (error instanceof ConnectionDroppedError) throw error;
     if (context.req.raw.signal.aborted) return context.body(null, 499 as never); // the client has disconnected
     onFault(error);
-    const message = `The server had an error while processing your request: ${messageOf(error)}`;
+    const message = `The server had an error while processing your request: ${getErrorMessage(error)}`;
     return respondWithProblem(context, new ApiProblem(500, message), ids);
   });
   return app;

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { InvalidOptionError } from "../../base/errors.ts";
-import { Dropped } from "../turn/dropped.ts";
+import { ConnectionDroppedError } from "../turn/dropped.ts";
 import { LazyRequest } from "./socket-request.ts";
 import { BufferedResponse } from "./whole-response.ts";
 
@@ -70,7 +70,7 @@ function createHonoListener(handle: RequestHandler): ReturnType<typeof getReques
       const drop = () => setImmediate(() => outgoing.socket?.destroySoon());
       return dropOnFailure(await handle(request), drop);
     } catch (error) {
-      if (!(error instanceof Dropped)) throw error;
+      if (!(error instanceof ConnectionDroppedError)) throw error;
       outgoing.destroy();
       return new Response(null);
     }

@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { localStorage, temporaryDataDir } from "../../../tests/support/local-storage.ts";
+import { startLocalStorage, createTemporaryDataDir } from "../../../tests/support/local-storage.ts";
 import { startLocalStorageProcess } from "../../../tests/support/local-storage-process.ts";
 
-type Api = Awaited<ReturnType<typeof localStorage>>;
+type Api = Awaited<ReturnType<typeof startLocalStorage>>;
 
 const PART = '--x\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n';
 const PURPOSE = '--x\r\nContent-Disposition: form-data; name="purpose"\r\n\r\nuser_data\r\n';
@@ -53,7 +53,7 @@ describe("readMultipart() rejects an invalid form and deletes its file:", () => 
       "The field 'purpose' is too long",
     ],
   ])("a form %s", async (_name, body, problem) => {
-    await using api = await localStorage();
+    await using api = await startLocalStorage();
     expect(await send(api, body)).toMatchObject({
       http: 400,
       error: { message: `The multipart form could not be read: ${problem}.` },
@@ -63,7 +63,7 @@ describe("readMultipart() rejects an invalid form and deletes its file:", () => 
   });
 
   it("a form without a body or a content type", async () => {
-    await using api = await localStorage();
+    await using api = await startLocalStorage();
     const answer = await fetch(`${api.url}/files`, { method: "POST" });
     expect(await answer.json()).toMatchObject({
       error: { message: "Invalid Content-Type header (), expected multipart/form-data." },
@@ -74,7 +74,7 @@ describe("readMultipart() rejects an invalid form and deletes its file:", () => 
   });
 
   it("a form with an unnamed field", async () => {
-    await using api = await localStorage();
+    await using api = await startLocalStorage();
     const body = `--x\r\nContent-Disposition: form-data\r\n\r\n1\r\n${PURPOSE}${PART}one${END}`;
     expect(await send(api, body)).toMatchObject({
       http: 400,
@@ -83,14 +83,14 @@ describe("readMultipart() rejects an invalid form and deletes its file:", () => 
   });
 
   it("a form without a boundary", async () => {
-    await using api = await localStorage();
+    await using api = await startLocalStorage();
     const answer = await send(api, `${PART}one${END}`, "multipart/form-data");
     const message = "The multipart form could not be read: Multipart: Boundary not found.";
     expect(answer).toMatchObject({ http: 400, error: { message } });
   });
 
   it("a form whose client disconnects", async () => {
-    await using api = await localStorage();
+    await using api = await startLocalStorage();
     const socket = connect(api.port, "127.0.0.1");
     socket.write(
       `POST /v1/files HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: 1000000\r\n\r\n${PURPOSE}${PART}hello`,
@@ -106,7 +106,7 @@ describe("readMultipart() rejects a file that is too large", () => {
   const message = "The file is too large: the maximum is 1000 bytes.";
 
   it("as soon as it exceeds the limit, and deletes its bytes", async () => {
-    await using api = await localStorage({ maxFileBytes: 1000 });
+    await using api = await startLocalStorage({ maxFileBytes: 1000 });
     const answer = await send(api, `${PURPOSE}${PART}${"y".repeat(1001)}${END}`);
     expect(answer).toMatchObject({ http: 413, error: { message } });
     expect(listIncoming(api)).toEqual([]);
@@ -117,7 +117,7 @@ describe("readMultipart() rejects a file that is too large", () => {
   });
 
   it("before it arrives, if its length is declared", async () => {
-    await using api = await localStorage({ maxFileBytes: 1000 });
+    await using api = await startLocalStorage({ maxFileBytes: 1000 });
     const answer = await send(api, "y".repeat(2_000_000));
     expect(answer).toMatchObject({ http: 413, error: { message } });
     expect(listIncoming(api)).toEqual([]);
@@ -140,14 +140,14 @@ describe("an uploaded file's name", () => {
     ["__proto__", "__proto__"],
     ["-rf", "-rf"],
   ])("%j is stored as %j and never used as a path on disk", async (name, kept) => {
-    await using api = await localStorage();
+    await using api = await startLocalStorage();
     const answer = await send(api, `${PURPOSE}${PART.replace("a.txt", () => name)}hello${END}`);
     expect(answer).toMatchObject({ http: 200, filename: kept, bytes: 5 });
     expect(listIncoming(api)).toEqual([expect.stringMatching(/^file-[0-9a-f]+$/)]);
   });
 
   it("ends at the end of its header line", async () => {
-    await using api = await localStorage();
+    await using api = await startLocalStorage();
     const body = `${PURPOSE}${PART.replace("a.txt", "a\r\nX-Evil: 1")}hello${END}`;
     expect(await send(api, body)).toMatchObject({ http: 200, filename: "a" });
   });
@@ -155,7 +155,7 @@ describe("an uploaded file's name", () => {
 
 describe("readMultipart() of a large file", () => {
   it.skipIf(process.platform !== "linux")("uses constant memory for 50 MB and 120 MB", async () => {
-    using folder = temporaryDataDir();
+    using folder = createTemporaryDataDir();
     await using server = await startLocalStorageProcess(folder.path);
     // Some tens of megabytes of garbage accumulate before the first collection.
     const before = await measureUpload(server, 2 ** 20 * 50);

@@ -4,7 +4,7 @@ import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { Busboy, type BusboyInstance } from "@fastify/busboy";
-import { messageOf } from "../../base/errors.ts";
+import { getErrorMessage } from "../../base/errors.ts";
 import { ApiProblem, invalidType, unknownParameter } from "../api-problem.ts";
 import type { IncomingFolder } from "../store/incoming-folder.ts";
 
@@ -67,7 +67,7 @@ class FormReader {
     try {
       await pipeline(this.#readChunks(request, parser), parser, { signal });
     } catch (error) {
-      throw signal.aborted ? signal.reason : createFormProblem(messageOf(error));
+      throw signal.aborted ? signal.reason : createFormProblem(getErrorMessage(error));
     } finally {
       this.#isDone = true;
       request.signal.removeEventListener("abort", onAbort);
@@ -124,7 +124,7 @@ class FormReader {
       stream.on("error", () => undefined).resume(); // the whole form is rejected
       throw unknownParameter(name);
     }
-    const path = this.#incoming.place();
+    const path = this.#incoming.createPath();
     this.#path = path;
     const target = createWriteStream(path, { flags: "wx", mode: 0o600 });
     await pipeline(stream, target, { signal: this.#abortController.signal });
@@ -149,7 +149,7 @@ function createBusboy(contentType: string, fileSize: number): BusboyInstance {
       },
     });
   } catch (error) {
-    throw createFormProblem(messageOf(error));
+    throw createFormProblem(getErrorMessage(error));
   }
 }
 

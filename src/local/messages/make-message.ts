@@ -1,8 +1,8 @@
-import { textAt } from "../../base/reading.ts";
+import { readString } from "../../base/reading.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import type { ModelAction } from "../model-action.ts";
-import { Dropped } from "../turn/dropped.ts";
-import { lastText } from "../turn/last-text.ts";
+import { ConnectionDroppedError } from "../turn/dropped.ts";
+import { readLastText } from "../turn/last-text.ts";
 import { createModelFault } from "./check/refusal.ts";
 import type { MessageRequest } from "./check/request.ts";
 import { isWebSearch } from "./check/tools.ts";
@@ -62,7 +62,7 @@ export async function* createMessage(
       if (state.stop) return state.stop;
     }
     const call = state.blocks.findLast(({ block }) => block.type === "tool_use");
-    if (call && later.length > 0) services.deferredActions.add(textAt(call.block, "id"), later);
+    if (call && later.length > 0) services.deferredActions.add(readString(call.block, "id"), later);
     if (call) return { stopReason: "tool_use", stopSequence: null };
     if (state.hasAnswered) return END_TURN;
   }
@@ -82,8 +82,8 @@ async function callModel({ request, services, tools, blocks, signal }: MessageSt
     tools: toModelTools(tools),
     toolChoice: toModelToolChoice(toolChoice, tools),
     format: toModelFormat(format, tools),
-    turn: services.asked.count++,
-    text: lastText(items) || (system ?? ""),
+    turn: services.modelRequests.count++,
+    text: readLastText(items) || (system ?? ""),
   };
   return await services.model.respond(modelRequest, { signal });
 }
@@ -109,7 +109,7 @@ async function performAction(
   state: MessageState,
 ): Promise<readonly FinishedBlock[]> {
   if ("fail" in action) throw toMessageProblem(action.fail);
-  if ("drop" in action) throw new Dropped("The model dropped the connection.");
+  if ("drop" in action) throw new ConnectionDroppedError("The model dropped the connection.");
   if ("say" in action) return createAnswerBlocks(action, state);
   if ("refuse" in action) {
     const blocks = createAnswerBlocks({ say: action.refuse }, state);

@@ -1,6 +1,6 @@
 import type { WireItem } from "../../openai/wire.ts";
 import type { ApiProblem } from "../api-problem.ts";
-import { chunksOf } from "../event-chunks.ts";
+import { splitIntoChunks } from "../event-chunks.ts";
 import { toAnthropicProblem } from "./anthropic-problem.ts";
 import {
   createContextEdits,
@@ -80,15 +80,15 @@ function createDeltas({ block, rawInput }: FinishedBlock): readonly WireItem[] {
     const citationList = Array.isArray(citations) ? citations : [];
     return [
       ...citationList.map((citation: unknown) => ({ type: "citations_delta", citation })),
-      ...chunksOf(String(text)).map((part) => ({ type: "text_delta", text: part })),
+      ...splitIntoChunks(String(text)).map((part) => ({ type: "text_delta", text: part })),
     ];
   }
   if (type === "thinking")
     return [
-      ...chunksOf(String(thinking)).map((part) => ({ type: "thinking_delta", thinking: part })),
+      ...splitIntoChunks(String(thinking)).map((part) => ({ type: "thinking_delta", thinking: part })),
       { type: "signature_delta", signature },
     ];
   if (type !== "tool_use" && type !== "server_tool_use") return [];
-  const chunks = ["", ...chunksOf(rawInput ?? JSON.stringify(input))];
+  const chunks = ["", ...splitIntoChunks(rawInput ?? JSON.stringify(input))];
   return chunks.map((part) => ({ type: "input_json_delta", partial_json: part }));
 }

@@ -1,5 +1,5 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import { recordAt, textAt } from "../../base/reading.ts";
+import { readRecord, readString } from "../../base/reading.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import type { CheckedMessage } from "./check/checked-message.ts";
 import { readResultParts } from "./check/content.ts";
@@ -39,11 +39,11 @@ function toPart(role: string, block: WireItem): WireItem | null {
   if (type === "text" && role === "assistant")
     return { type: "output_text", text, annotations: [] };
   if (type === "text") return { type: "input_text", text };
-  const source = recordAt(block, "source");
+  const source = readRecord(block, "source");
   if (type === "image") return { type: "input_image", image_url: toUrl(source), detail: "auto" };
   if (type !== "document") return null;
-  const filename = textAt(block, "title") || "document";
-  if (source["type"] === "text") return { type: "input_text", text: textAt(source, "data") };
+  const filename = readString(block, "title") || "document";
+  if (source["type"] === "text") return { type: "input_text", text: readString(source, "data") };
   return { type: "input_file", filename, file_data: toUrl(source) };
 }
 
@@ -80,12 +80,12 @@ function toItem(block: WireItem, blocks: readonly WireItem[]): WireItem | null {
 function toOutput(result: WireItem): unknown {
   const parts = removeReminderBlocks(readResultParts(result));
   if (parts.every(({ type }) => type === "text"))
-    return parts.map((part) => textAt(part, "text")).join("\n");
+    return parts.map((part) => readString(part, "text")).join("\n");
   return parts.flatMap((part) => toPart("user", part) ?? []);
 }
 
 function toSearchItem({ id, input }: WireItem, blocks: readonly WireItem[]): WireItem {
-  const query = isPlainObject(input) ? textAt(input, "query") : "";
+  const query = isPlainObject(input) ? readString(input, "query") : "";
   const found = blocks.find((block) => block["tool_use_id"] === id)?.["content"];
   const pages = Array.isArray(found) ? found.filter(isPlainObject) : [];
   const sources = pages.map(({ url }) => ({ type: "url", url }));

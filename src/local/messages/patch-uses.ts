@@ -1,4 +1,4 @@
-import { textAt } from "../../base/reading.ts";
+import { readString } from "../../base/reading.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { createModelFault } from "./check/refusal.ts";
 import type { SdkToolUse } from "./native-use.ts";
@@ -18,8 +18,8 @@ function toOperationUses(
   operation: WireItem,
   has: (name: string) => boolean,
 ): readonly SdkToolUse[] {
-  const path = textAt(operation, "path");
-  const diff = textAt(operation, "diff");
+  const path = readString(operation, "path");
+  const diff = readString(operation, "diff");
   const { type } = operation;
   if (type === "delete_file")
     return [{ name: "Bash", input: { command: `rm -- ${quoteForShell(path)}` } }];

@@ -1,5 +1,5 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import { lastText } from "../turn/last-text.ts";
+import { readLastText } from "../turn/last-text.ts";
 import type { MessageRequest } from "./check/request.ts";
 import { toModelItems } from "./model-items.ts";
 
@@ -12,7 +12,7 @@ export function findRequestedTitle({ format, tools, messages }: MessageRequest):
   const { properties } = Object(format?.["schema"]);
   const isTitle = isPlainObject(properties) && Object.keys(properties).join() === "title";
   if (!isTitle || tools.length > 0 || messages.length > 1) return null;
-  const session = SESSION.exec(lastText(toModelItems(messages)))?.[1];
+  const session = SESSION.exec(readLastText(toModelItems(messages)))?.[1];
   if (session === undefined) return null;
   const words = session.split(/\s+/).filter((word) => word !== "");
   return words.slice(0, MAX_WORDS).join(" ") || "Untitled";

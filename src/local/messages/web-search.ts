@@ -1,9 +1,9 @@
-import { numberAt, textsAt } from "../../base/reading.ts";
+import { readNumber, readStrings } from "../../base/reading.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { ApiProblem } from "../api-problem.ts";
 import type { Ids } from "../ids.ts";
 import type { WebService } from "../tools/tool-services.ts";
-import { lastText } from "../turn/last-text.ts";
+import { readLastText } from "../turn/last-text.ts";
 import type { Sealer } from "../turn/sealed.ts";
 import type { MessageRequest } from "./check/request.ts";
 import { isWebSearch } from "./check/tools.ts";
@@ -43,13 +43,13 @@ export function runSearch(
     tool_use_id: id,
     content,
   });
-  if (searches >= (numberAt(tool, "max_uses") ?? Number.POSITIVE_INFINITY)) {
+  if (searches >= (readNumber(tool, "max_uses") ?? Number.POSITIVE_INFINITY)) {
     const error = { type: "web_search_tool_result_error", error_code: "max_uses_exceeded" };
     return { pages: [], blocks: [use, createResultBlock(error)] };
   }
   const pages = web.search(query, {
-    allowedDomains: textsAt(tool, "allowed_domains"),
-    blockedDomains: textsAt(tool, "blocked_domains"),
+    allowedDomains: readStrings(tool, "allowed_domains"),
+    blockedDomains: readStrings(tool, "blocked_domains"),
   });
   const found = pages.map(({ url, title, snippet }) => ({
     type: "web_search_result",
@@ -81,7 +81,7 @@ export function findForcedQuery({ tools, toolChoice, messages }: MessageRequest)
   const [tool, ...others] = tools;
   if (!tool || others.length > 0 || !isWebSearch(tool)) return null;
   if (messages.some(({ role }) => role === "assistant")) return null;
-  const text = lastText(toModelItems(messages));
+  const text = readLastText(toModelItems(messages));
   const isForced = toolChoice.type === "tool" || toolChoice.type === "any";
   if (!isForced && !SEARCH_PROMPT.test(text)) return null;
   return text.replace(SEARCH_PROMPT, "").trim() || null;

@@ -1,8 +1,8 @@
 import { InvalidOptionError } from "../../base/errors.ts";
-import { frozenCopy, isPlainObject } from "../../base/freeze.ts";
-import { jsonProblem } from "../../base/json.ts";
-import { suggestion } from "../../base/nearest.ts";
-import { list } from "../../base/show.ts";
+import { copyAndFreeze, isPlainObject } from "../../base/freeze.ts";
+import { findJsonProblem } from "../../base/json.ts";
+import { suggestSpelling } from "../../base/nearest.ts";
+import { quoteNames } from "../../base/show.ts";
 import type { ModelAction } from "../model-action.ts";
 
 /** Validates the actions of one turn and returns a frozen copy. `field` names them in errors. */
@@ -11,7 +11,7 @@ export function checkActions(actions: unknown, field: string): readonly ModelAct
     throwInvalid(field, actions, "must be a non-empty array of actions", 'use [{ say: "Hello." }]');
   }
   for (const [place, action] of actions.entries()) checkAction(action, `${field}[${place}]`);
-  return frozenCopy(actions);
+  return copyAndFreeze(actions);
 }
 
 type Check = (value: unknown, field: string) => void;
@@ -23,15 +23,15 @@ function checkAction(action: unknown, field: string): void {
   const keys = Object.keys(action);
   const [name, ...others] = keys.filter((key) => key !== "citations");
   if (name === undefined)
-    throwInvalid(field, action, `must be one of ${list(checks.keys(), 20)}`, SAY);
+    throwInvalid(field, action, `must be one of ${quoteNames(checks.keys(), 20)}`, SAY);
   const check = checks.get(name);
   if (!check) {
-    const near = suggestion(name, checks.keys());
+    const near = suggestSpelling(name, checks.keys());
     const remedy = near === null ? SAY : `use ${near}`;
     throwInvalid(
       `${field}.${name}`,
       action[name],
-      `must be one of ${list(checks.keys(), 20)}`,
+      `must be one of ${quoteNames(checks.keys(), 20)}`,
       remedy,
     );
   }
@@ -79,7 +79,7 @@ const checks: ReadonlyMap<string, Check> = new Map<string, Check>([
 
 function checkAnswer(answer: unknown, field: string): void {
   if (typeof answer === "string") return;
-  const problem = jsonProblem(answer);
+  const problem = findJsonProblem(answer);
   if (typeof answer === "object" && answer !== null && problem === null) return;
   const rule = "must be a string or a JSON-serializable object";
   throwInvalid(
@@ -94,7 +94,7 @@ function checkCall(call: unknown, field: string): void {
   checkFields(call, field, {
     name: checkNonEmptyText,
     args(args, place) {
-      if (typeof args === "string" || (isPlainObject(args) && jsonProblem(args) === null)) return;
+      if (typeof args === "string" || (isPlainObject(args) && findJsonProblem(args) === null)) return;
       const rule = "must be a JSON-serializable object, or a string to send unchanged";
       throwInvalid(place, args, rule, "use {} for no arguments");
     },
@@ -107,7 +107,7 @@ function checkUse(use: unknown, field: string): void {
   checkFields(use, field, {
     kind: checkNonEmptyText,
     args(args, place) {
-      if (isPlainObject(args) && jsonProblem(args) === null) return;
+      if (isPlainObject(args) && findJsonProblem(args) === null) return;
       throwInvalid(place, args, "must be a JSON-serializable object", "use {} for no arguments");
     },
   });
@@ -209,11 +209,11 @@ function checkFields(value: unknown, field: string, fields: Readonly<Record<stri
     ]),
   );
   if (!isPlainObject(value)) {
-    throwInvalid(field, value, "must be an object", `pass one with ${list(known.keys())}`);
+    throwInvalid(field, value, "must be an object", `pass one with ${quoteNames(known.keys())}`);
   }
   for (const key of Object.keys(value)) {
     if (known.has(key)) continue;
-    const rule = `must be one of ${list(known.keys())}`;
+    const rule = `must be one of ${quoteNames(known.keys())}`;
     throwInvalid(`${field}.${key}`, value[key], rule, "remove it");
   }
   for (const [name, { check, isOptional }] of known) {

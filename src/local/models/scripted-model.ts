@@ -1,5 +1,5 @@
 import { InvalidOptionError } from "../../base/errors.ts";
-import { show } from "../../base/show.ts";
+import { quoteValue } from "../../base/show.ts";
 import { ApiProblem } from "../api-problem.ts";
 import type { ModelAction } from "../model-action.ts";
 import type { LocalModel, ModelRequest } from "./local-model.ts";
@@ -43,7 +43,7 @@ export function scriptedModel(steps: ModelScript): LocalModel {
 /** Throws the error for a request after the last step. Clients must not retry it. */
 function throwScriptEnded(length: number, { turn, text }: ModelRequest): never {
   const steps = length === 1 ? "1 step" : `${length} steps`;
-  const message = `The script has ended: it has ${steps}, but this is request ${turn + 1}, with the text ${show(text)}. Add a step.`;
+  const message = `The script has ended: it has ${steps}, but this is request ${turn + 1}, with the text ${quoteValue(text)}. Add a step.`;
   const headers = { "x-should-retry": "false" };
   throw new ApiProblem(500, message, { code: "script_ended", headers });
 }

@@ -1,7 +1,7 @@
 import type { WireItem } from "../../openai/wire.ts";
 import type { ToolCatalog } from "../tools/tool-catalog.ts";
 import type { ForcedCall, ToolRecord } from "../tools/tool-record.ts";
-import { lastText } from "../turn/last-text.ts";
+import { readLastText } from "../turn/last-text.ts";
 
 /** The parts of a request that decide whether it forces a call. */
 export interface ForcedRequest {
@@ -27,6 +27,6 @@ export function findForcedCall(
   const tool = byChoice.get(Object(toolChoice)["type"]);
   const forced = tool?.forced;
   if (!forced || items.at(-1)?.["role"] !== "user") return null;
-  const args = forced.readArgs(lastText(items));
+  const args = forced.readArgs(readLastText(items));
   return args && { tool, args, forced };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { messageOf } from "../../base/errors.ts";
+import { getErrorMessage } from "../../base/errors.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { builtInCatalog } from "../tools/index.ts";
 import { checkHistory } from "./check/request-history.ts";
@@ -45,7 +45,7 @@ function findFault(given: readonly WireItem[], before?: HistoryPoint): string {
     checkHistory(given, { stored, catalog: builtInCatalog, before });
     return "";
   } catch (error) {
-    return messageOf(error);
+    return getErrorMessage(error);
   }
 }
 

@@ -1,4 +1,4 @@
-import { maybeTextAt, textAt } from "../../base/reading.ts";
+import { readStringOrNull, readString } from "../../base/reading.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import type { ToolCatalog } from "../tools/tool-catalog.ts";
 
@@ -55,9 +55,9 @@ export class History {
   add(item: WireItem): readonly Fault[] {
     const faults: Fault[] = [];
     if (this.#reasoning && !isByModel(item)) faults.push(createReasoningFault(this.#reasoning));
-    const [type, callId] = [readItemType(item), textAt(item, "call_id")];
+    const [type, callId] = [readItemType(item), readString(item, "call_id")];
     this.#reasoning = type === "reasoning" ? item : null;
-    if (this.#catalog.isAnswered(type)) {
+    if (this.#catalog.mayNeedAnswer(type)) {
       const callKey = `${type} ${callId}`;
       if (!this.#calls.has(callKey)) this.#calls.set(callKey, this.#length);
       if (this.#catalog.needsAnswer(item)) this.#open.set(callKey, `${toWords(type)} ${callId}`);
@@ -98,7 +98,7 @@ export class History {
 /** Returns an item's type. A reference may consist of an id only. */
 export function readItemType(item: WireItem): string {
   const isBare = !("role" in item) && typeof item["id"] === "string";
-  return maybeTextAt(item, "type") ?? (isBare ? "item_reference" : "");
+  return readStringOrNull(item, "type") ?? (isBare ? "item_reference" : "");
 }
 
 const NO_CALLS: ReadonlyMap<string, string> = new Map();
@@ -118,7 +118,7 @@ function isByModel(item: WireItem): boolean {
 }
 
 function createReasoningFault(reasoning: WireItem): Fault {
-  const id = textAt(reasoning, "id");
+  const id = readString(reasoning, "id");
   const message = `Item '${id}' of type 'reasoning' was provided without its required following item.`;
   return { message, isOrphan: false };
 }

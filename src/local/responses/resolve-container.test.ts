@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { stage } from "../../../tests/support/local/stage.ts";
-import { turnState } from "../../../tests/support/local/turn-state.ts";
+import { startProviderFixture } from "../../../tests/support/local/stage.ts";
+import { createTurnState } from "../../../tests/support/local/turn-state.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { builtInCatalog } from "../tools/index.ts";
 import type { ContainerService, NewContainer } from "../tools/tool-services.ts";
@@ -27,7 +27,7 @@ describe("resolveContainer()", () => {
     "returns the container that the tool names: %j",
     async (place) => {
       const checked: string[] = [];
-      expect(await containerOf(place, turnState({ tools: [], items: [code], checked }))).toBe(
+      expect(await containerOf(place, createTurnState({ tools: [], items: [code], checked }))).toBe(
         "cntr_9",
       );
       expect(checked).toEqual(["cntr_9"]);
@@ -36,17 +36,17 @@ describe("resolveContainer()", () => {
 
   test("returns the newest container of the conversation if the tool names none", async () => {
     const auto = { type: "auto" };
-    expect(await containerOf(auto, turnState({ tools: [], items: [shell, code] }))).toBe(
+    expect(await containerOf(auto, createTurnState({ tools: [], items: [shell, code] }))).toBe(
       "cntr_code",
     );
-    expect(await containerOf(auto, turnState({ tools: [], items: [code, shell] }))).toBe(
+    expect(await containerOf(auto, createTurnState({ tools: [], items: [code, shell] }))).toBe(
       "cntr_shell",
     );
   });
 
   test("creates one container per turn with the tool's options if there is none", async () => {
     const made: NewContainer[] = [];
-    const state = turnState({ tools: [], created: made });
+    const state = createTurnState({ tools: [], created: made });
     const policy = { type: "disabled" };
     const place = {
       type: "auto",
@@ -58,7 +58,7 @@ describe("resolveContainer()", () => {
     expect(await containerOf({ type: "auto" }, state)).toBe("cntr_1");
     const as = { name: "auto", memoryLimit: "4g", fileIds: ["file-1"], networkPolicy: policy };
     expect(made).toEqual([as]);
-    expect(await containerOf(null, turnState({ tools: [], created: made }))).toBe("cntr_2");
+    expect(await containerOf(null, createTurnState({ tools: [], created: made }))).toBe("cntr_2");
     expect(made[1]).toEqual({ name: "auto" });
   });
 
@@ -114,7 +114,7 @@ describe("checkContainers()", () => {
   });
 
   test("rejects unavailable options before the model is called", async () => {
-    const { ask } = await stage(() => {
+    const { ask } = await startProviderFixture(() => {
       throw new Error("The model was asked.");
     });
     const tools = [{ type: "web_search" }, python(allowlist)];

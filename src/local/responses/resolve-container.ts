@@ -1,7 +1,7 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import { recordAt, recordsAt } from "../../base/reading.ts";
+import { readRecord, readRecords } from "../../base/reading.ts";
 import type { WireItem } from "../../openai/wire.ts";
-import { noNetwork, noSkills } from "../containers/container-request.ts";
+import { createNetworkProblem, createSkillsProblem } from "../containers/container-request.ts";
 import type { ToolCatalog } from "../tools/tool-catalog.ts";
 import type { ContainerService } from "../tools/tool-services.ts";
 import type { TurnState } from "../turn/turn.ts";
@@ -34,7 +34,7 @@ export function checkContainers(
   const offered = [
     ...tools.map((tool, place) => ({ tool, path: `tools[${place}]` })),
     ...added
-      .flatMap((item) => recordsAt(item, "tools"))
+      .flatMap((item) => readRecords(item, "tools"))
       .map((tool, place) => ({ tool, path: `additional_tools.tools[${place}]` })),
   ];
   const places = offered.flatMap(({ tool, path }) => {
@@ -61,9 +61,9 @@ export interface ContainerCheck {
 function rejectUnavailable(place: unknown, path: string): void {
   if (!isPlainObject(place)) return;
   if (place["type"] !== "auto" && place["type"] !== "container_auto") return;
-  const policy = recordAt(place, "network_policy");
-  if (policy["type"] === "allowlist") throw noNetwork(`${path}.network_policy.type`);
-  if (place["skills"] !== undefined) throw noSkills(`${path}.skills`);
+  const policy = readRecord(place, "network_policy");
+  if (policy["type"] === "allowlist") throw createNetworkProblem(`${path}.network_policy.type`);
+  if (place["skills"] !== undefined) throw createSkillsProblem(`${path}.skills`);
 }
 
 function readContainerId(place: unknown): string | null {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { responseProblems } from "../../../tests/support/openapi.ts";
+import { findResponseProblems } from "../../../tests/support/openapi.ts";
 import { builtInCatalog } from "../tools/index.ts";
 import { createRequestCheck } from "./check/request.ts";
 import { createResponseObject, type ResponseParts } from "./response-object.ts";
@@ -77,7 +77,7 @@ describe("createResponseObject()", () => {
     ],
   ])("matches OpenAI's schema: %s", (_title, request, parts) => {
     const response = createResponse(request, parts);
-    expect(responseProblems("/responses", response) ?? []).toEqual([]);
+    expect(findResponseProblems("/responses", response) ?? []).toEqual([]);
     expect(response["object"]).toBe("response");
   });
 

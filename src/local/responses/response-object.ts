@@ -1,4 +1,4 @@
-import { recordsAt } from "../../base/reading.ts";
+import { readRecords } from "../../base/reading.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import type { ToolCatalog } from "../tools/tool-catalog.ts";
 import type { Echo } from "./check/request.ts";
@@ -67,7 +67,7 @@ function createToolEcho(
     case "namespace":
       return {
         ...tool,
-        tools: recordsAt(tool, "tools").map((each) => createToolEcho(each, null, catalog)),
+        tools: readRecords(tool, "tools").map((each) => createToolEcho(each, null, catalog)),
       };
     default:
       return catalog.byType.get(tool["type"])?.echo?.(tool, containerId) ?? tool;

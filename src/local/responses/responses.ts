@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import { recordsAt } from "../../base/reading.ts";
+import { readRecords } from "../../base/reading.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import type { TurnOutcome, TurnServices } from "../turn/turn.ts";
 import { applyIncludes } from "./check/includes.ts";
@@ -102,7 +102,7 @@ export class Responses {
     const { request, conversation } = started;
     const added = conversation.notable
       .filter(({ type }) => type === "additional_tools")
-      .flatMap((item) => recordsAt(item, "tools"));
+      .flatMap((item) => readRecords(item, "tools"));
     const { tools } = selectAllowedTools(
       request.toolChoice,
       [...request.tools, ...added],

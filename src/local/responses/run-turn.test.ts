@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { type TurnParts, turnState } from "../../../tests/support/local/turn-state.ts";
+import { type TurnParts, createTurnState } from "../../../tests/support/local/turn-state.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import type { ModelAction } from "../model-action.ts";
-import { Dropped } from "../turn/dropped.ts";
+import { ConnectionDroppedError } from "../turn/dropped.ts";
 import type { TurnInput } from "../turn/turn.ts";
 import { runTurn } from "./run-turn.ts";
 
@@ -11,7 +11,7 @@ function startTurn(
   script: readonly (readonly ModelAction[])[],
   { input: more = {}, ...parts }: Partial<TurnParts> & { readonly input?: Partial<TurnInput> } = {},
 ) {
-  const { input, services } = turnState({ tools: [], ...parts });
+  const { input, services } = createTurnState({ tools: [], ...parts });
   const told: WireItem[] = [];
   const model = { respond: async ({ turn: at }: { readonly turn: number }) => script[at] ?? [] };
   const run = runTurn({ ...input, ...more }, { ...services, model }, (item) => told.push(item));
@@ -45,7 +45,7 @@ describe("runTurn()", () => {
 
   test("passes the text of the last message, or the instructions, to the model", async () => {
     const asked: string[] = [];
-    const { input, services } = turnState({ tools: [] });
+    const { input, services } = createTurnState({ tools: [] });
     const model = {
       respond: async (request: { readonly text: string }) => {
         asked.push(request.text);
@@ -68,7 +68,7 @@ describe("runTurn()", () => {
   });
 
   test("ends if the model drops the connection", async () => {
-    await expect(startTurn([[{ drop: true }]]).run).rejects.toBeInstanceOf(Dropped);
+    await expect(startTurn([[{ drop: true }]]).run).rejects.toBeInstanceOf(ConnectionDroppedError);
   });
 
   test.each<[ModelAction, string]>([
@@ -91,7 +91,7 @@ describe("runTurn()", () => {
   test("expires its container and the containers its tools name", async () => {
     const expired: string[] = [];
     const run = async (tools: readonly WireItem[], script: readonly ModelAction[]) => {
-      const { input, services } = turnState({ tools });
+      const { input, services } = createTurnState({ tools });
       const containers = {
         ...services.tools.containers,
         expire: async (id: string) => void expired.push(id),

@@ -1,11 +1,11 @@
-import { recordsAt } from "../../base/reading.ts";
+import { readRecords } from "../../base/reading.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { ApiProblem } from "../api-problem.ts";
 import type { ModelAction } from "../model-action.ts";
 import { toAction } from "../tools/tool-catalog.ts";
-import { annotationsOf } from "../turn/annotations.ts";
-import { Dropped } from "../turn/dropped.ts";
-import { lastText } from "../turn/last-text.ts";
+import { createAnnotations } from "../turn/annotations.ts";
+import { ConnectionDroppedError } from "../turn/dropped.ts";
+import { readLastText } from "../turn/last-text.ts";
 import type { TurnInput, TurnOutcome, TurnServices, TurnState } from "../turn/turn.ts";
 import { createCompactionItem } from "./conversation/compaction.ts";
 import { findForcedCall } from "./forced-call.ts";
@@ -68,8 +68,8 @@ function createForcedActions({
 async function callModel({ input, services, output }: TurnState): Promise<readonly ModelAction[]> {
   const { model, instructions, tools, toolChoice, format, signal } = input;
   const items = output.length === 0 ? input.items : input.items.concat(output);
-  const turn = services.asked.count++;
-  const text = lastText(items) || (instructions ?? "");
+  const turn = services.modelRequests.count++;
+  const text = readLastText(items) || (instructions ?? "");
   const { catalog: hostedTools } = services;
   const request = {
     model,
@@ -106,7 +106,7 @@ async function performAction(
     output.push(createCompactionItem([...input.items, ...output], services));
     return true;
   } else if ("stall" in action) await services.sleep(action.stall, input.signal);
-  else if ("drop" in action) throw new Dropped("The model dropped the connection.");
+  else if ("drop" in action) throw new ConnectionDroppedError("The model dropped the connection.");
   else if ("expireContainer" in action) await expireContainers(state);
   else return await useTool(action, state);
   return false;
@@ -117,7 +117,7 @@ function createAnswer(
   state: TurnState,
 ): WireItem {
   const text = typeof say === "string" ? say : JSON.stringify(say);
-  const annotations = annotationsOf(text, citations, state);
+  const annotations = createAnnotations(text, citations, state);
   return createAssistantMessage(state, [{ type: "output_text", text, annotations, logprobs: [] }]);
 }
 
@@ -169,7 +169,7 @@ const CALL_TYPES: ReadonlySet<unknown> = new Set(["function_call", "custom_tool_
 function findClientTool(tools: readonly WireItem[], name: string) {
   const all = tools.flatMap((tool) =>
     tool["type"] === "namespace"
-      ? recordsAt(tool, "tools").map((inner) => ({ tool: inner, namespace: tool["name"] }))
+      ? readRecords(tool, "tools").map((inner) => ({ tool: inner, namespace: tool["name"] }))
       : [{ tool, namespace: null }],
   );
   const callable = all.filter(({ tool }) => ["function", "custom"].includes(String(tool["type"])));

@@ -1,9 +1,9 @@
-import { suggestion } from "../../base/nearest.ts";
-import { list, show } from "../../base/show.ts";
+import { suggestSpelling } from "../../base/nearest.ts";
+import { quoteNames, quoteValue } from "../../base/show.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { ApiProblem } from "../api-problem.ts";
 import type { ModelAction } from "../model-action.ts";
-import { isHandedOver, type ToolCatalog } from "../tools/tool-catalog.ts";
+import { isClientTool, type ToolCatalog } from "../tools/tool-catalog.ts";
 import type { ShorthandCall, ToolRecord } from "../tools/tool-record.ts";
 import type { TurnState } from "../turn/turn.ts";
 import { createToolContext } from "./tool-context.ts";
@@ -13,7 +13,7 @@ export async function useTool(action: ModelAction, state: TurnState): Promise<bo
   const { input, services, output } = state;
   const { catalog } = services;
   const { tool, args, did } = findCall(action, input.tools, catalog);
-  if (!isHandedOver(tool)) {
+  if (!isClientTool(tool)) {
     // Like the API, ignores calls beyond `max_tool_calls`.
     if (input.maxToolCalls !== null && state.toolCalls >= input.maxToolCalls) return false;
     state.toolCalls += 1;
@@ -25,7 +25,7 @@ export async function useTool(action: ModelAction, state: TurnState): Promise<bo
     );
   const items = await tool.run({ entry, args }, createToolContext(state));
   output.push(...items);
-  return isHandedOver(tool) || items.some((item) => catalog.needsAnswer(item));
+  return isClientTool(tool) || items.some((item) => catalog.needsAnswer(item));
 }
 
 interface FoundCall extends ShorthandCall {
@@ -44,7 +44,7 @@ function findCall(
     const call = tool.shorthand?.fromAction(action, isOffered);
     if (call) return { ...call, tool };
   }
-  throw createModelProblem(`The model's action ${show(action)} does not match any hosted tool.`);
+  throw createModelProblem(`The model's action ${quoteValue(action)} does not match any hosted tool.`);
 }
 
 function readUse(
@@ -62,19 +62,19 @@ function readUse(
   if (fitting) return { tool, args: fitting, did };
   const schemas = functions.map(({ parameters }) => JSON.stringify(parameters)).join(" or ");
   throw createModelProblem(
-    `The model ${did} with the arguments ${show(args)}, which do not match ${schemas}.`,
+    `The model ${did} with the arguments ${quoteValue(args)}, which do not match ${schemas}.`,
   );
 }
 
 function createUnknownKindProblem(kind: unknown, { tools }: ToolCatalog): ApiProblem {
   const kinds = tools.filter(({ run }) => run).map((tool) => tool.kind);
-  const near = suggestion(String(kind), kinds);
+  const near = suggestSpelling(String(kind), kinds);
   const remedy =
     near === null
       ? "Use a listed kind, or pass your own in new LocalProvider({ tools })."
-      : `Did you mean ${show(near)}?`;
+      : `Did you mean ${quoteValue(near)}?`;
   return createModelProblem(
-    `The model used a tool of kind ${show(kind)}, but there are only ${list(kinds, kinds.length)}. ${remedy}`,
+    `The model used a tool of kind ${quoteValue(kind)}, but there are only ${quoteNames(kinds, kinds.length)}. ${remedy}`,
   );
 }
 

@@ -2,9 +2,9 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { BadRequestError, NotFoundError, toFile } from "openai";
 import { describe, expect, it } from "vitest";
-import { localStorage, START } from "../../../tests/support/local-storage.ts";
+import { startLocalStorage, START } from "../../../tests/support/local-storage.ts";
 
-type Api = Awaited<ReturnType<typeof localStorage>>;
+type Api = Awaited<ReturnType<typeof startLocalStorage>>;
 
 const createFile = (content: string, name: string) => toFile(Buffer.from(content), name);
 
@@ -21,7 +21,7 @@ async function sendPost({ url }: Api, path: string, body: unknown) {
 
 describe("the containers API with the official client", () => {
   it("creates, retrieves, lists and deletes a container", async () => {
-    await using api = await localStorage();
+    await using api = await startLocalStorage();
     const { containers } = api.client;
     const container = await containers.create({ name: "mine", memory_limit: "4g" });
 
@@ -49,7 +49,7 @@ describe("the containers API with the official client", () => {
   });
 
   it("lists by page and by name, even while the client deletes", async () => {
-    await using api = await localStorage();
+    await using api = await startLocalStorage();
     const { containers } = api.client;
     for (const name of ["a", "b", "a", "a"]) await containers.create({ name });
     const page = await containers.list({ limit: 3 });
@@ -65,7 +65,7 @@ describe("the containers API with the official client", () => {
   });
 
   it("uploads, retrieves, downloads and deletes a file", async () => {
-    await using api = await localStorage();
+    await using api = await startLocalStorage();
     const { id } = await api.client.containers.create({ name: "mine" });
     const { files } = api.client.containers;
     expect(await files.list(id)).toMatchObject({ data: [], has_more: false });
@@ -98,7 +98,7 @@ describe("the containers API with the official client", () => {
   });
 
   it("copies uploaded files on creation and later, by JSON and by form", async () => {
-    await using api = await localStorage();
+    await using api = await startLocalStorage();
     const one = await api.client.files.create({
       file: await createFile("1", "one.txt"),
       purpose: "user_data",
@@ -126,7 +126,7 @@ describe("the containers API with the official client", () => {
   });
 
   it("stores two uploads with the same name as two files", async () => {
-    await using api = await localStorage();
+    await using api = await startLocalStorage();
     const { id } = await api.client.containers.create({ name: "mine" });
     const { files } = api.client.containers;
     for (const content of ["1", "2"])
@@ -222,14 +222,14 @@ describe("the containers API rejects", () => {
       "unsupported_parameter",
     ],
   ])("the creation of %j", async (body, message, code) => {
-    await using api = await localStorage();
+    await using api = await startLocalStorage();
     const answer = await sendPost(api, "/containers", body);
     expect(answer).toMatchObject({ ...invalid, status: 400, message, code });
     expect(api.containers.list({ limit: 1, order: "asc" }).data).toEqual([]);
   });
 
   it("no option that the API accepts", async () => {
-    await using api = await localStorage();
+    await using api = await startLocalStorage();
     const container = await api.client.containers.create({
       name: "all",
       file_ids: [],
@@ -247,7 +247,7 @@ describe("the containers API rejects", () => {
   });
 
   it("unknown files, without creating a container", async () => {
-    await using api = await localStorage();
+    await using api = await startLocalStorage();
     const body = { name: "a", file_ids: ["file-none"] };
     expect(await sendPost(api, "/containers", body)).toMatchObject({
       status: 404,
@@ -268,14 +268,14 @@ describe("the containers API rejects", () => {
     [{ path: "/x" }, "Unknown parameter: 'path'."],
     ["{", "We could not parse the JSON body of your request: "],
   ])("a file added by %j", async (body, message) => {
-    await using api = await localStorage();
+    await using api = await startLocalStorage();
     const { id } = await api.client.containers.create({ name: "a" });
     const answer = await sendPost(api, `/containers/${id}/files`, body);
     expect(answer).toMatchObject({ status: 400, message: expect.stringContaining(message) });
   });
 
   it("an empty form, and a form with extra fields", async () => {
-    await using api = await localStorage();
+    await using api = await startLocalStorage();
     const { id } = await api.client.containers.create({ name: "a" });
     const url = `${api.url}/containers/${id}/files`;
     const send = async (fields: Record<string, string | File>) => {
@@ -295,7 +295,7 @@ describe("the containers API rejects", () => {
   });
 
   it("unknown containers on every route", async () => {
-    await using api = await localStorage();
+    await using api = await startLocalStorage();
     const message = "404 Container with id 'cntr_none' not found.";
     const { containers } = api.client;
     const file = await createFile("x", "x");
@@ -312,7 +312,7 @@ describe("the containers API rejects", () => {
   });
 
   it("another container's files", async () => {
-    await using api = await localStorage();
+    await using api = await startLocalStorage();
     const { containers } = api.client;
     const [mine, other] = [
       await containers.create({ name: "a" }),
@@ -330,7 +330,7 @@ describe("the containers API rejects", () => {
   });
 
   it("an expired container", async () => {
-    await using api = await localStorage();
+    await using api = await startLocalStorage();
     const { containers } = api.client;
     const { id } = await containers.create({ name: "a" });
     const file = await containers.files.create(id, { file: await createFile("x", "x") });

@@ -1,7 +1,7 @@
 import type { Context, Hono } from "hono";
 import { missingParameter, unknownParameter } from "../api-problem.ts";
 import type { ContainerFileRecord } from "../containers/container-files.ts";
-import { containerOptions, fileIdIn } from "../containers/container-request.ts";
+import { parseContainerOptions, parseFileId } from "../containers/container-request.ts";
 import type { Containers } from "../containers/containers.ts";
 import { readJsonBody } from "../http/json-body.ts";
 import { readMultipart } from "../http/multipart.ts";
@@ -22,7 +22,7 @@ const MAX_BODY_BYTES = 2 ** 20;
 export function containerRoutes(app: Hono, { containers, files }: ContainerServices): void {
   app.post("/v1/containers", async (context) => {
     const body = await readJsonBody(context.req.raw, MAX_BODY_BYTES);
-    return context.json(await containers.create(containerOptions(body)));
+    return context.json(await containers.create(parseContainerOptions(body)));
   });
 
   app.get("/v1/containers", (context) =>
@@ -79,7 +79,7 @@ async function addFromJson(
   request: Request,
   { containers }: ContainerServices,
 ): Promise<ContainerFileRecord> {
-  return await containers.copyFile(id, fileIdIn(await readJsonBody(request, MAX_BODY_BYTES)));
+  return await containers.copyFile(id, parseFileId(await readJsonBody(request, MAX_BODY_BYTES)));
 }
 
 /** Adds an uploaded file, or copies one by id: the official client sends either as a form. */
@@ -92,7 +92,7 @@ async function addFromForm(
   try {
     const fields = Object.fromEntries(form.fields);
     if (!form.file && form.fields.size === 0) throw missingParameter("file");
-    if (!form.file) return await containers.copyFile(id, fileIdIn(fields));
+    if (!form.file) return await containers.copyFile(id, parseFileId(fields));
     for (const key of form.fields.keys()) throw unknownParameter(key);
     return await containers.upload(id, form.file);
   } finally {

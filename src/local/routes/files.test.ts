@@ -2,7 +2,7 @@ import { readdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { NotFoundError, toFile } from "openai";
 import { describe, expect, it } from "vitest";
-import { localStorage, START } from "../../../tests/support/local-storage.ts";
+import { startLocalStorage, START } from "../../../tests/support/local-storage.ts";
 
 /** Reads the body of an error response. */
 async function readError(answer: Response | Promise<Response>) {
@@ -19,7 +19,7 @@ function createForm(fields: Record<string, string | File>): FormData {
 
 describe("the files API with the official client", () => {
   it("uploads, retrieves, downloads and deletes a file", async () => {
-    await using api = await localStorage();
+    await using api = await startLocalStorage();
     const { files } = api.client;
     const file = await files.create({
       file: await toFile(Buffer.from("one,two"), "数 data.csv"),
@@ -50,7 +50,7 @@ describe("the files API with the official client", () => {
   });
 
   it("lists by page and by purpose, even while the client deletes", async () => {
-    await using api = await localStorage();
+    await using api = await startLocalStorage();
     const { files } = api.client;
     for (const [index, purpose] of (
       ["user_data", "vision", "user_data", "user_data"] as const
@@ -71,7 +71,7 @@ describe("the files API with the official client", () => {
   });
 
   it("lists the files before a file, nearest first", async () => {
-    await using api = await localStorage();
+    await using api = await startLocalStorage();
     const ids: string[] = [];
     for (const name of ["a", "b", "c", "d"]) {
       const file = await toFile(Buffer.from("x"), name);
@@ -89,7 +89,7 @@ describe("the files API with the official client", () => {
   });
 
   it("encodes file names that headers cannot contain", async () => {
-    await using api = await localStorage();
+    await using api = await startLocalStorage();
     const file = await toFile(Buffer.from(""), `it's (1)*;"x".Ünï`);
     const { id, bytes } = await api.client.files.create({ file, purpose: "user_data" });
     const answer = await fetch(`${api.url}/files/${id}/content`);
@@ -101,7 +101,7 @@ describe("the files API with the official client", () => {
   });
 
   it("closes a file that is not read completely", async () => {
-    await using api = await localStorage();
+    await using api = await startLocalStorage();
     const file = await toFile(Buffer.alloc(20_000_000), "big.bin");
     const { id } = await api.client.files.create({ file, purpose: "user_data" });
     const open = () =>
@@ -122,7 +122,7 @@ describe("the files API with the official client", () => {
   });
 
   it("deletes a file when it expires", async () => {
-    await using api = await localStorage();
+    await using api = await startLocalStorage();
     const { files } = api.client;
     const file = await files.create({
       file: await toFile(Buffer.from("x"), "a.txt"),
@@ -143,7 +143,7 @@ describe("the files API with the official client", () => {
 
 describe("the files API rejects", () => {
   it("an unknown id, with OpenAI's message in both places", async () => {
-    await using api = await localStorage();
+    await using api = await startLocalStorage();
     for (const path of ["fake_id", "fake_id/content", "..%2Flocal.sqlite/content"]) {
       expect(await readError(fetch(`${api.url}/files/${path}`))).toMatchObject({ status: 404 });
     }
@@ -206,7 +206,7 @@ describe("the files API rejects", () => {
       "expires_after[seconds]",
     ],
   ])("the form %o", async (fields, message, param) => {
-    await using api = await localStorage();
+    await using api = await startLocalStorage();
     const body = createForm(fields as Record<string, string | File>);
     const answer = await readError(fetch(`${api.url}/files`, { method: "POST", body }));
     expect(answer).toMatchObject({ status: 400, message, param });
@@ -215,7 +215,7 @@ describe("the files API rejects", () => {
   });
 
   it("a body that is not a form", async () => {
-    await using api = await localStorage();
+    await using api = await startLocalStorage();
     const answer = await readError(fetch(`${api.url}/files`, { method: "POST", body: "{}" }));
     expect(answer).toMatchObject({
       status: 400,

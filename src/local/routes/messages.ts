@@ -1,5 +1,5 @@
 import type { Context, Hono } from "hono";
-import { messageOf } from "../../base/errors.ts";
+import { getErrorMessage } from "../../base/errors.ts";
 import { ApiProblem } from "../api-problem.ts";
 import { readJsonBody } from "../http/json-body.ts";
 import { BufferedResponse } from "../http/whole-response.ts";
@@ -8,7 +8,7 @@ import { formatMessageEvent, MessageWriter } from "../messages/message-events.ts
 import { createMessageObject } from "../messages/message-object.ts";
 import type { FinishedBlock, StopReason } from "../messages/message-state.ts";
 import type { Messages, StartedMessage } from "../messages/messages.ts";
-import { Dropped } from "../turn/dropped.ts";
+import { ConnectionDroppedError } from "../turn/dropped.ts";
 
 /** Services of the Messages API routes. */
 export interface MessageRouteServices {
@@ -94,12 +94,12 @@ async function respondWithStream(
       controller.close();
     } catch (error) {
       if (signal.aborted && !(error instanceof ApiProblem)) return controller.error(error);
-      if (error instanceof Dropped) {
+      if (error instanceof ConnectionDroppedError) {
         dropped = error;
         return failIfDrained(controller);
       }
       if (!(error instanceof ApiProblem)) onFault(error);
-      const problem = error instanceof ApiProblem ? error : new ApiProblem(500, messageOf(error));
+      const problem = error instanceof ApiProblem ? error : new ApiProblem(500, getErrorMessage(error));
       writer.writeProblem(problem, requestId);
       controller.close();
     }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { hostSandbox } from "../../../tests/support/host-sandbox.ts";
-import { asking, output, readAnswer } from "../../../tests/support/local/stage.ts";
-import { temporaryDataDir } from "../../../tests/support/local-storage.ts";
+import { createRequester, readOutput, readAnswer } from "../../../tests/support/local/stage.ts";
+import { createTemporaryDataDir } from "../../../tests/support/local-storage.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import type { LocalModel } from "../models/local-model.ts";
 import { scriptedModel } from "../models/scripted-model.ts";
@@ -19,7 +19,7 @@ describe("a response's input items", () => {
   test("are returned in parts, with ids, and without fields that were not included", async () => {
     const model = scriptedModel([[{ code: "print(1)" }, { say: "1" }], [{ say: "2" }]]);
     await using provider = new LocalProvider({ model, sandbox: hostSandbox() });
-    const { respond, ask } = asking(provider.fetch, at);
+    const { respond, ask } = createRequester(provider.fetch, at);
     const input = [
       { role: "assistant", content: "Before." },
       { role: "user", content: "Hi." },
@@ -32,8 +32,8 @@ describe("a response's input items", () => {
     expect(readItems(body)).toMatchObject([
       { role: "assistant", content: [{ type: "output_text", text: "Before." }] },
       { role: "user", content: [{ type: "input_text", text: "Hi." }], status: "completed" },
-      { id: output(first)[0]?.["id"], type: "code_interpreter_call", outputs: null },
-      { id: output(first)[1]?.["id"], role: "assistant" },
+      { id: readOutput(first)[0]?.["id"], type: "code_interpreter_call", outputs: null },
+      { id: readOutput(first)[1]?.["id"], role: "assistant" },
       { role: "user" },
     ]);
     expect(new Set(readItems(body).map((item) => item["id"])).size).toBe(5);
@@ -48,7 +48,7 @@ describe("a response's input items", () => {
       { say: tools.map((tool) => ("name" in tool ? tool.name : "")).join() },
     ]);
     await using provider = new LocalProvider({ model, sandbox: hostSandbox() });
-    const { respond } = asking(provider.fetch, at);
+    const { respond } = createRequester(provider.fetch, at);
     const look = { type: "function", name: "look", parameters: {} };
     const more = {
       type: "additional_tools",
@@ -59,7 +59,7 @@ describe("a response's input items", () => {
       input: [{ role: "user", content: "Hi." }, more],
       tools: [look],
     });
-    expect(output(response)).toMatchObject([{ content: [{ text: "look,hear" }] }]);
+    expect(readOutput(response)).toMatchObject([{ content: [{ text: "look,hear" }] }]);
   });
 });
 
@@ -75,12 +75,12 @@ function readText(item: object): string {
 
 describe("a conversation of stored responses", () => {
   test("continues after a restart", async () => {
-    using folder = temporaryDataDir();
+    using folder = createTemporaryDataDir();
     const options = { model: reader, sandbox: hostSandbox(), dataDir: folder.path };
     let previous_response_id: unknown;
     for (const input of ["1", "2", "3"]) {
       await using provider = new LocalProvider(options);
-      const { respond, ask } = asking(provider.fetch, at);
+      const { respond, ask } = createRequester(provider.fetch, at);
       const response = await respond({ input, previous_response_id });
       previous_response_id = response["id"];
       expect((await ask(`GET /responses/${response["id"]}`)).body).toEqual(response);
@@ -90,7 +90,7 @@ describe("a conversation of stored responses", () => {
 
   test("keeps a deleted response's items", async () => {
     await using provider = new LocalProvider({ model: reader, sandbox: hostSandbox() });
-    const { respond, ask } = asking(provider.fetch, at);
+    const { respond, ask } = createRequester(provider.fetch, at);
     const { id: first } = await respond({ input: "1" });
     const { id: second } = await respond({ input: "2", previous_response_id: first });
     const third = await respond({ input: "3", previous_response_id: second });
@@ -125,7 +125,7 @@ describe("a conversation of stored responses", () => {
       },
     };
     await using provider = new LocalProvider({ model, sandbox: hostSandbox() });
-    const { respond, ask } = asking(provider.fetch, at);
+    const { respond, ask } = createRequester(provider.fetch, at);
     const { id: first } = await respond({ input: "1" });
     const next = respond({ input: "2", previous_response_id: first });
     await asked.promise;
@@ -137,11 +137,11 @@ describe("a conversation of stored responses", () => {
   });
 
   test("of an earlier version can be retrieved and continued", async () => {
-    using folder = temporaryDataDir();
+    using folder = createTemporaryDataDir();
     const response = { id: "resp_1", output: [{ type: "message", content: [{ text: "One." }] }] };
     {
       using database = openDatabase(folder.path);
-      database.tables("responses", responseTables.slice(0, 2));
+      database.migrateTables("responses", responseTables.slice(0, 2));
       const kept = [
         response,
         [{ type: "message", role: "user", content: "1" }, ...response.output],
@@ -153,7 +153,7 @@ describe("a conversation of stored responses", () => {
     }
     const options = { model: reader, sandbox: hostSandbox(), dataDir: folder.path };
     await using provider = new LocalProvider(options);
-    const { respond, ask } = asking(provider.fetch, at);
+    const { respond, ask } = createRequester(provider.fetch, at);
     expect((await ask("GET /responses/resp_1")).body).toEqual(response);
     const next = await respond({ input: "2", previous_response_id: "resp_1" });
     expect(readAnswer(next)).toBe(" (One.) (2)");
@@ -162,10 +162,10 @@ describe("a conversation of stored responses", () => {
   test("shows the included fields and stores the rest", async () => {
     const model = scriptedModel(() => [{ think: "Hm." }, { say: "1" }]);
     await using provider = new LocalProvider({ model, sandbox: hostSandbox() });
-    const { respond, ask } = asking(provider.fetch, at);
+    const { respond, ask } = createRequester(provider.fetch, at);
     for (const include of [[], ["reasoning.encrypted_content"]]) {
       const response = await respond({ input: "1", include });
-      expect("encrypted_content" in (output(response)[0] ?? {})).toBe(include.length > 0);
+      expect("encrypted_content" in (readOutput(response)[0] ?? {})).toBe(include.length > 0);
       expect((await ask(`GET /responses/${response["id"]}`)).body).toEqual(response);
     }
   });

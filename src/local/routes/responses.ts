@@ -1,5 +1,5 @@
 import type { Context, Hono } from "hono";
-import { messageOf } from "../../base/errors.ts";
+import { getErrorMessage } from "../../base/errors.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { ApiProblem, notFound } from "../api-problem.ts";
 import { readJsonBody } from "../http/json-body.ts";
@@ -11,7 +11,7 @@ import type { Responses, StartedResponse } from "../responses/responses.ts";
 import { readPageQuery, toPage } from "../store/paging.ts";
 import type { ResponseStore, StoredResponse } from "../store/response-store.ts";
 import type { ToolCatalog } from "../tools/tool-catalog.ts";
-import { Dropped } from "../turn/dropped.ts";
+import { ConnectionDroppedError } from "../turn/dropped.ts";
 
 /** Services of the response routes. */
 export interface ResponseServices {
@@ -133,11 +133,11 @@ function streamResponse(
     );
     writer.writeStart(started.response);
     try {
-      writer.writeEnd(await responses.finish(started, signal, (item) => writer.item(item)));
+      writer.writeEnd(await responses.finish(started, signal, (item) => writer.writeItem(item)));
       controller.close();
     } catch (error) {
       if (signal.aborted && !(error instanceof ApiProblem)) return controller.error(error);
-      if (error instanceof Dropped) {
+      if (error instanceof ConnectionDroppedError) {
         dropped = error;
         failIfDrained(controller);
         return;
@@ -160,7 +160,7 @@ function streamResponse(
 }
 
 function toProblem(error: unknown): ApiProblem {
-  return error instanceof ApiProblem ? error : new ApiProblem(500, messageOf(error));
+  return error instanceof ApiProblem ? error : new ApiProblem(500, getErrorMessage(error));
 }
 
 /** Creates the failed response that follows an error event in a stream. */

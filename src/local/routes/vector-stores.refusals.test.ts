@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { servedStores } from "../../../tests/support/vector-store-server.ts";
-import { plain } from "../../../tests/support/vector-stores.ts";
+import { serveStores } from "../../../tests/support/vector-store-server.ts";
+import { defaultStore } from "../../../tests/support/vector-stores.ts";
 
 describe("the vector stores API rejects", () => {
   const sizes = (max: unknown, overlap: unknown) => ({
@@ -170,8 +170,8 @@ describe("the vector stores API rejects", () => {
       "Vector store with id 'vs_none' not found.",
     ],
   ])("%s %.80j", async (route, body, status, message) => {
-    const { stores, send } = await servedStores();
-    const { id } = stores.create(plain);
+    const { stores, send } = await serveStores();
+    const { id } = stores.create(defaultStore);
     const got = await send(route.replace("$", id), body);
     expect(got.status).toBe(status);
     expect(got.answer.error.type).toBe("invalid_request_error");
@@ -179,7 +179,7 @@ describe("the vector stores API rejects", () => {
   });
 
   test("no valid weights of a hybrid search", async () => {
-    const { client, send } = await servedStores();
+    const { client, send } = await serveStores();
     const { id } = await client.vectorStores.create({});
     const ranking_options = { hybrid_search: { embedding_weight: 1, text_weight: 0.5 } };
     expect(

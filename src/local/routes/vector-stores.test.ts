@@ -1,11 +1,11 @@
 import { APIError } from "openai";
 import { describe, expect, test } from "vitest";
-import { servedStores } from "../../../tests/support/vector-store-server.ts";
+import { serveStores } from "../../../tests/support/vector-store-server.ts";
 import { birds } from "../../../tests/support/vector-stores.ts";
 
 describe("the vector stores API with the official client", () => {
   test("creates, fills, searches and deletes a store", async () => {
-    const { client, upload, send } = await servedStores();
+    const { client, upload, send } = await serveStores();
     const store = await client.vectorStores.create({ name: "Birds", metadata: { of: "me" } });
     expect(store).toMatchObject({
       object: "vector_store",
@@ -97,7 +97,7 @@ describe("the vector stores API with the official client", () => {
   });
 
   test("attaches a batch and lists its files by status", async () => {
-    const { client, upload, stores } = await servedStores();
+    const { client, upload, stores } = await serveStores();
     const store = await client.vectorStores.create({});
     const file_ids = [upload("owl.md", birds["owl.md"]), upload("a.png", "x")];
     const batch = await client.vectorStores.fileBatches.createAndPoll(
@@ -129,7 +129,7 @@ describe("the vector stores API with the official client", () => {
       status: "cancelled",
       file_counts: { cancelled: 2, total: 2 },
     });
-    await stores.idle();
+    await stores.waitUntilIdle();
     const all = [];
     for await (const file of client.vectorStores.files.list(store.id, { limit: 1, order: "asc" }))
       all.push(file.status);
@@ -137,7 +137,7 @@ describe("the vector stores API with the official client", () => {
   });
 
   test("lists all stores page by page in both orders", async () => {
-    const { client, send } = await servedStores();
+    const { client, send } = await serveStores();
     const names = ["a", "b", "c", "d", "e"];
     for (const name of names) await client.vectorStores.create({ name });
     const listed = [];
@@ -162,14 +162,14 @@ describe("the vector stores API with the official client", () => {
   });
 
   test("splits files with the requested chunk sizes", async () => {
-    const { client, upload, stores } = await servedStores();
+    const { client, upload, stores } = await serveStores();
     const chunking_strategy = {
       type: "static",
       static: { max_chunk_size_tokens: 100, chunk_overlap_tokens: 0 },
     } as const;
     const file = upload("a.txt", "owls hoot ".repeat(100));
     const store = await client.vectorStores.create({ file_ids: [file], chunking_strategy });
-    await stores.idle();
+    await stores.waitUntilIdle();
     expect(
       (await client.vectorStores.files.retrieve(file, { vector_store_id: store.id }))
         .chunking_strategy,
@@ -185,7 +185,7 @@ describe("the vector stores API with the official client", () => {
   });
 
   test("returns OpenAI's errors", async () => {
-    const { client } = await servedStores();
+    const { client } = await serveStores();
     const error = await client.vectorStores.files
       .create("vs_none", { file_id: "file-1" })
       .catch((it) => it);

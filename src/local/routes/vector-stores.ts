@@ -1,10 +1,10 @@
 import { type Context, Hono } from "hono";
 import { isPlainObject } from "../../base/freeze.ts";
-import { numberAt, recordAt, textsAt, type UnknownRecord } from "../../base/reading.ts";
+import { readNumber, readRecord, readStrings, type UnknownRecord } from "../../base/reading.ts";
 import { ApiProblem, invalidType, invalidValue } from "../api-problem.ts";
 import { readJsonBody } from "../http/json-body.ts";
 import type { Attributes } from "../search/attribute-filter.ts";
-import { type ChunkSizes, defaultSizes } from "../search/chunks.ts";
+import { type ChunkSizes, defaultChunkSizes } from "../search/chunks.ts";
 import {
   fileChangeShape,
   newBatchShape,
@@ -16,7 +16,7 @@ import {
 import type { NewStoreFile } from "../search/store-files.ts";
 import type { VectorStoreChange, VectorStores } from "../search/vector-stores.ts";
 import { readPageQuery } from "../store/paging.ts";
-import { assertShape, type Shape } from "../validators/shapes.ts";
+import { assertValid, type Validator } from "../validators/shapes.ts";
 
 /** `/vector_stores` and everything below. Mount it under `/v1`. */
 export function vectorStoreRoutes(stores: VectorStores): Hono {
@@ -27,8 +27,8 @@ export function vectorStoreRoutes(stores: VectorStores): Hono {
       name: toStringOrNull(body["name"]),
       description: toStringOrNull(body["description"]),
       expiresDays: readExpiryDays(body) ?? null,
-      metadata: recordAt(body, "metadata"),
-      fileIds: textsAt(body, "file_ids"),
+      metadata: readRecord(body, "metadata"),
+      fileIds: readStrings(body, "file_ids"),
       sizes: readChunkSizes(body),
     });
     return json(created);
@@ -54,13 +54,13 @@ export function vectorStoreRoutes(stores: VectorStores): Hono {
 async function searchStore(stores: VectorStores, context: Context): Promise<Response> {
   const body = await readValidBody(context.req.raw, searchShape);
   const { query } = body;
-  const queries = typeof query === "string" ? [query] : textsAt(body, "query");
+  const queries = typeof query === "string" ? [query] : readStrings(body, "query");
   const hits = stores.search({
     vectorStoreIds: [readStoreId(context)],
     query: queries,
-    maxResults: numberAt(body, "max_num_results") ?? 10,
+    maxResults: readNumber(body, "max_num_results") ?? 10,
     filters: body["filters"] ?? null,
-    scoreThreshold: numberAt(recordAt(body, "ranking_options"), "score_threshold") ?? 0,
+    scoreThreshold: readNumber(readRecord(body, "ranking_options"), "score_threshold") ?? 0,
   });
   return context.json({
     object: "vector_store.search_results.page",
@@ -102,7 +102,7 @@ function storeFileRoutes({ files }: VectorStores): Hono {
     return context.json({ id, object: "vector_store.file.deleted", deleted: true });
   });
   app.get("/:file/content", (context) => {
-    const text = files.content(readStoreId(context), context.req.param("file"));
+    const text = files.getContent(readStoreId(context), context.req.param("file"));
     return context.json({
       object: "vector_store.file_content.page",
       data: [{ type: "text", text }],
@@ -136,10 +136,10 @@ function batchRoutes({ files }: VectorStores): Hono {
 /** Enough for 2,000 files with 16 attributes of 512 characters each. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
-async function readValidBody(request: Request, shape: Shape): Promise<UnknownRecord> {
+async function readValidBody(request: Request, shape: Validator): Promise<UnknownRecord> {
   const body = await readJsonBody(request, MAX_BODY_BYTES);
   if (!isPlainObject(body)) throw invalidType("", "an object", body);
-  assertShape(shape, body, "");
+  assertValid(shape, body, "");
   return body;
 }
 
@@ -160,7 +160,7 @@ function toStringOrNull(value: unknown): string | null {
 
 function readExpiryDays(body: UnknownRecord): number | null | undefined {
   if (body["expires_after"] === undefined) return undefined;
-  return numberAt(recordAt(body, "expires_after"), "days");
+  return readNumber(readRecord(body, "expires_after"), "days");
 }
 
 function readStoreChange(body: UnknownRecord): VectorStoreChange {
@@ -168,20 +168,20 @@ function readStoreChange(body: UnknownRecord): VectorStoreChange {
   return {
     name: has("name") ? toStringOrNull(body["name"]) : undefined,
     expiresDays: readExpiryDays(body),
-    metadata: has("metadata") ? recordAt(body, "metadata") : undefined,
+    metadata: has("metadata") ? readRecord(body, "metadata") : undefined,
   };
 }
 
 function readChunkSizes(body: UnknownRecord): ChunkSizes {
-  const sizes = recordAt(recordAt(body, "chunking_strategy"), "static");
+  const sizes = readRecord(readRecord(body, "chunking_strategy"), "static");
   return {
-    maxTokens: numberAt(sizes, "max_chunk_size_tokens") ?? defaultSizes.maxTokens,
-    overlapTokens: numberAt(sizes, "chunk_overlap_tokens") ?? defaultSizes.overlapTokens,
+    maxTokens: readNumber(sizes, "max_chunk_size_tokens") ?? defaultChunkSizes.maxTokens,
+    overlapTokens: readNumber(sizes, "chunk_overlap_tokens") ?? defaultChunkSizes.overlapTokens,
   };
 }
 
 function readAttributes(body: UnknownRecord): Attributes {
-  return recordAt(body, "attributes") as Attributes; // already validated
+  return readRecord(body, "attributes") as Attributes; // already validated
 }
 
 function readStoreFile(body: UnknownRecord): NewStoreFile {
@@ -198,7 +198,7 @@ function readBatch(body: UnknownRecord): readonly NewStoreFile[] {
   if (Array.isArray(files) === (body["file_ids"] !== undefined))
     throw createExclusiveFieldsProblem();
   if (Array.isArray(files)) return files.filter(isPlainObject).map(readStoreFile);
-  return textsAt(body, "file_ids").map((file_id) => readStoreFile({ ...body, file_id }));
+  return readStrings(body, "file_ids").map((file_id) => readStoreFile({ ...body, file_id }));
 }
 
 function createExclusiveFieldsProblem(): ApiProblem {

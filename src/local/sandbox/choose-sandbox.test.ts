@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { InvalidOptionError } from "../../base/errors.ts";
-import { chooseSandbox, knownSandboxes } from "./choose-sandbox.ts";
+import { chooseSandbox, listSandboxes } from "./choose-sandbox.ts";
 import type { Sandbox } from "./sandbox.ts";
 
 /** Creates a sandbox that implements only the probe. */
@@ -58,7 +58,7 @@ describe("chooseSandbox()", () => {
   });
 
   test("takes a built-in sandbox that works on this host, or reports why none does", async () => {
-    const known = await knownSandboxes();
+    const known = await listSandboxes();
     const chosen = await chooseSandbox("auto").catch((error: unknown) => error);
     const names = known.map(({ name }) => name);
     if (chosen instanceof InvalidOptionError)
@@ -68,6 +68,6 @@ describe("chooseSandbox()", () => {
   });
 
   test("lists bubblewrap and wasm, in this order", async () => {
-    expect((await knownSandboxes()).map(({ name }) => name)).toEqual(["bubblewrap", "wasm"]);
+    expect((await listSandboxes()).map(({ name }) => name)).toEqual(["bubblewrap", "wasm"]);
   });
 });

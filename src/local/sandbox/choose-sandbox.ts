@@ -14,7 +14,7 @@ export interface ChosenSandbox {
 }
 
 /** Lists the built-in sandboxes, strongest first. */
-export async function knownSandboxes(): Promise<readonly Sandbox[]> {
+export async function listSandboxes(): Promise<readonly Sandbox[]> {
   const { bubblewrapSandbox } = await import("./bubblewrap/bubblewrap.ts");
   return [bubblewrapSandbox(), wasmSandbox()];
 }
@@ -28,9 +28,9 @@ export async function chooseSandbox(
   which: SandboxChoice,
   candidates?: readonly Sandbox[],
 ): Promise<ChosenSandbox> {
-  if (which === "auto") return chooseFirstUsable(candidates ?? (await knownSandboxes()));
+  if (which === "auto") return chooseFirstUsable(candidates ?? (await listSandboxes()));
   if (typeof which === "object") return requireUsable(which);
-  const known = candidates ?? (await knownSandboxes());
+  const known = candidates ?? (await listSandboxes());
   const named = known.find(({ name }) => name === which);
   if (named) return requireUsable(named);
   throw new InvalidOptionError({

@@ -39,10 +39,10 @@ describe("LazySandbox", () => {
     await using lazy = new LazySandbox("auto", [bubblewrap, wasm]);
     await lazy.check();
     expect(bubblewrap.calls).toEqual([]);
-    await Promise.all([lazy.open(options), lazy.open(options), lazy.tried(), lazy.chosen()]);
+    await Promise.all([lazy.open(options), lazy.open(options), lazy.chooseTested(), lazy.choose()]);
     expect(bubblewrap.calls).toEqual(["probe", "open", "open"]);
     expect(wasm.calls).toEqual([]);
-    expect(await lazy.tried()).toEqual({
+    expect(await lazy.chooseTested()).toEqual({
       sandbox: bubblewrap,
       reason: "bubblewrap: a trial run succeeded",
     });
@@ -70,13 +70,13 @@ describe("LazySandbox", () => {
     await expect(lazy.open(options)).rejects.toThrow('got "mine". Not yet');
     Object.assign(given, createSandbox("mine"));
     await lazy.open(options);
-    expect(await lazy.tried()).toEqual({ sandbox: given, reason: "mine: a trial run succeeded" });
+    expect(await lazy.chooseTested()).toEqual({ sandbox: given, reason: "mine: a trial run succeeded" });
   });
 
   test("waits on dispose for a running trial", async () => {
     const trial = Promise.withResolvers<{ usable: boolean; reason: string }>();
     const lazy = new LazySandbox({ ...createSandbox("mine"), probe: () => trial.promise });
-    const chosen = lazy.tried().catch((error: Error) => error.message);
+    const chosen = lazy.chooseTested().catch((error: Error) => error.message);
     let isDisposed = false;
     const disposal = lazy[Symbol.asyncDispose]().then(() => {
       isDisposed = true;
@@ -95,11 +95,11 @@ describe.skipIf(!isPyodideInstalled())("LazySandbox with WebAssembly", () => {
   test("is chosen at once, and tested only on request", async () => {
     const wasm = createSandbox("wasm");
     await using lazy = new LazySandbox("auto", [createSandbox("bubblewrap", missing), wasm]);
-    const { sandbox: chosen, reason } = await lazy.chosen();
+    const { sandbox: chosen, reason } = await lazy.choose();
     expect(chosen.name).toBe("wasm");
     expect(reason).toBe(`bubblewrap: ${missing.reason}; ${UNTRIED}`);
     expect(wasm.calls).toEqual([]);
-    expect((await lazy.tried()).reason).toBe(
+    expect((await lazy.chooseTested()).reason).toBe(
       `bubblewrap: ${missing.reason}; wasm: a trial run succeeded`,
     );
     expect(wasm.calls).toEqual(["probe"]);
@@ -136,7 +136,7 @@ describe.skipIf(!isPyodideInstalled())("LazySandbox with WebAssembly", () => {
     await using lazy = new LazySandbox("wasm");
     const started = performance.now();
     await lazy.check();
-    expect((await lazy.chosen()).reason).toBe(UNTRIED);
+    expect((await lazy.choose()).reason).toBe(UNTRIED);
     expect(performance.now() - started).toBeLessThan(500); // a trial takes two seconds
   });
 });

@@ -1,7 +1,7 @@
 import {
   type ChosenSandbox,
   chooseSandbox,
-  knownSandboxes,
+  listSandboxes,
   type SandboxChoice,
 } from "./choose-sandbox.ts";
 import type { Sandbox, SandboxOptions, SandboxProcess } from "./sandbox.ts";
@@ -19,36 +19,36 @@ export class LazySandbox implements Sandbox, AsyncDisposable {
   constructor(which: SandboxChoice, candidates?: readonly Sandbox[]) {
     this.name = typeof which === "string" ? which : which.name;
     this.#which = which;
-    this.#candidates = new Once(async () => candidates ?? (await knownSandboxes()));
+    this.#candidates = new Once(async () => candidates ?? (await listSandboxes()));
   }
 
   /** Rejects a named sandbox that does not work, before any code runs. */
   async check(): Promise<void> {
-    if (typeof this.#which === "string" && this.#which !== "auto") await this.chosen();
+    if (typeof this.#which === "string" && this.#which !== "auto") await this.choose();
   }
 
   /** Returns the chosen sandbox. It passed a trial run, unless starting it takes seconds, as `reason` then explains. */
-  chosen(): Promise<ChosenSandbox> {
+  choose(): Promise<ChosenSandbox> {
     return this.#choice.get();
   }
 
   /** Returns the chosen sandbox after a trial run, which may take seconds. */
-  tried(): Promise<ChosenSandbox> {
+  chooseTested(): Promise<ChosenSandbox> {
     return this.#testedChoice.get();
   }
 
   async probe(): ReturnType<Sandbox["probe"]> {
-    const { sandbox } = await this.chosen();
+    const { sandbox } = await this.choose();
     return await sandbox.probe();
   }
 
   async open(options: SandboxOptions): Promise<SandboxProcess> {
-    const { sandbox } = await this.chosen();
+    const { sandbox } = await this.choose();
     try {
       return await sandbox.open(options);
     } catch (error) {
       options.signal?.throwIfAborted();
-      await this.tried(); // if the trial fails too, its error explains what to do
+      await this.chooseTested(); // if the trial fails too, its error explains what to do
       throw error;
     }
   }
@@ -65,7 +65,7 @@ export class LazySandbox implements Sandbox, AsyncDisposable {
   }
 
   async #testChoice(): Promise<ChosenSandbox> {
-    const chosen = await this.chosen();
+    const chosen = await this.choose();
     const candidates = await this.#candidates.get();
     const isTried = typeof this.#which === "object" || candidates.includes(chosen.sandbox);
     return isTried ? chosen : await chooseSandbox(this.#which, candidates);

@@ -1,33 +1,33 @@
 import { isPlainObject } from "../../base/freeze.ts";
 import { invalidType } from "../api-problem.ts";
-import { byType, list, map, object, type Shape, text } from "../validators/shapes.ts";
+import { taggedUnion, array, recordOf, object, type Validator, string } from "../validators/shapes.ts";
 
 /** User-defined attributes of a file, for filtering. */
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
 
-const scalar: Shape = (value, path) =>
+const scalar: Validator = (value, path) =>
   typeof value === "string" || typeof value === "boolean" || Number.isFinite(value)
     ? null
     : invalidType(path, "one of a string, a number or a boolean", value);
 
-const stringOrNumber: Shape = (value, path) =>
+const stringOrNumber: Validator = (value, path) =>
   typeof value === "string" || Number.isFinite(value)
     ? null
     : invalidType(path, "one of a string or a number", value);
 
-const attribute: Shape = (value, path) =>
-  typeof value === "string" ? text({ max: 512 })(value, path) : scalar(value, path);
+const attribute: Validator = (value, path) =>
+  typeof value === "string" ? string({ max: 512 })(value, path) : scalar(value, path);
 
 /** Validates `attributes`: at most 16, with strings of at most 512 characters. */
-export const attributesShape: Shape = map(attribute, { keys: 16, keyLength: 64 });
+export const attributesShape: Validator = recordOf(attribute, { keys: 16, keyLength: 64 });
 
-const createComparisonShape = (value: Shape) => object({ type: text(), key: text(), value });
+const createComparisonShape = (value: Validator) => object({ type: string(), key: string(), value });
 const one = createComparisonShape(scalar);
-const many = createComparisonShape(list(stringOrNumber));
-const compound = object({ type: text(), filters: list((value, path) => filterShape(value, path)) });
+const many = createComparisonShape(array(stringOrNumber));
+const compound = object({ type: string(), filters: array((value, path) => filterShape(value, path)) });
 
 /** Validates `filters`: a comparison, or `and` and `or` of filters. */
-export const filterShape: Shape = byType({
+export const filterShape: Validator = taggedUnion({
   ...{ eq: one, ne: one, gt: one, gte: one, lt: one, lte: one },
   ...{ in: many, nin: many, and: compound, or: compound },
 });

@@ -1,5 +1,5 @@
 import type { Database } from "../store/database.ts";
-import { numberIn, type Row, textIn } from "../store/row.ts";
+import { readNumberColumn, type Row, readTextColumn } from "../store/row.ts";
 import type { Chunk } from "./chunks.ts";
 import { FullTextIndex } from "./full-text.ts";
 
@@ -57,7 +57,7 @@ export class ChunkIndex {
     const index = this.#getIndex(store);
     this.#database.transaction(() => {
       const rows = this.#selectByFile.all(file);
-      for (const row of rows) index.remove(numberIn(row, "id"));
+      for (const row of rows) index.remove(readNumberColumn(row, "id"));
       this.#delete.run(file);
       this.#grow.run(-rows.length, store);
     });
@@ -74,17 +74,17 @@ export class ChunkIndex {
 
   /** Yields the chunks of a store that contain any of the terms, best first. */
   *findMatches(store: number, terms: readonly string[]): Generator<ChunkMatch> {
-    const count = numberIn(requireRow(this.#count.get(store)), "chunk_count");
+    const count = readNumberColumn(requireRow(this.#count.get(store)), "chunk_count");
     if (count === 0) return;
     for (const { row, score } of this.#getIndex(store).findMatches(terms, count)) {
-      yield { chunk: row, file: numberIn(requireRow(this.#file.get(row)), "file"), score };
+      yield { chunk: row, file: readNumberColumn(requireRow(this.#file.get(row)), "file"), score };
     }
   }
 
   /** Returns a chunk. */
   get(chunk: number): Chunk {
     const row = requireRow(this.#get.get(chunk));
-    return { start: numberIn(row, "start"), text: textIn(row, "text") };
+    return { start: readNumberColumn(row, "start"), text: readTextColumn(row, "text") };
   }
 
   /** Returns the text of a file, reassembled from its chunks. */
@@ -92,8 +92,8 @@ export class ChunkIndex {
     const parts: string[] = [];
     let end = 0;
     for (const row of this.#selectByFile.all(file)) {
-      const text = textIn(row, "text");
-      const start = numberIn(row, "start");
+      const text = readTextColumn(row, "text");
+      const start = readNumberColumn(row, "start");
       parts.push(text.slice(Math.max(0, end - start)));
       end = start + text.length;
     }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { tokensIn } from "../tokens.ts";
+import { countTokens } from "../tokens.ts";
 import { type ChunkSizes, splitIntoChunks } from "./chunks.ts";
 
 const splitText = (text: string, sizes?: ChunkSizes) => [...splitIntoChunks(text, sizes)];
@@ -58,7 +58,7 @@ describe("splitIntoChunks()", () => {
         for (const { start, text: piece } of splitIntoChunks(text, given)) {
           expect(text.startsWith(piece, start)).toBe(true);
           expect(text.slice(end, start).trim()).toBe("");
-          expect(tokensIn(piece)).toBeLessThanOrEqual(given.maxTokens);
+          expect(countTokens(piece)).toBeLessThanOrEqual(given.maxTokens);
           expect(start + piece.length).toBeGreaterThan(end);
           end = start + piece.length;
         }

@@ -1,7 +1,7 @@
 import type { StatementSync } from "node:sqlite";
 import type { Database } from "../store/database.ts";
-import { numberIn } from "../store/row.ts";
-import { matchExpression, toIndexableText } from "./terms.ts";
+import { readNumberColumn } from "../store/row.ts";
+import { toMatchExpression, toIndexableText } from "./terms.ts";
 
 /** The database methods that the index needs. */
 export type IndexDatabase = Pick<Database, "exec" | "prepare">;
@@ -52,13 +52,13 @@ export class FullTextIndex {
 
   /** Yields the rows that contain any of the terms, best first. Reads only as far as the caller iterates. */
   *findMatches(terms: readonly string[], rowCount: number): Generator<IndexMatch> {
-    const expression = matchExpression(terms);
+    const expression = toMatchExpression(terms);
     if (expression === null) return;
     const most = computeMaxRank(terms.length, rowCount);
     for (const found of this.#select.iterate(expression)) {
       // BM25 ranks are negative here: lower is better.
-      const score = Math.sqrt(Math.min(1, -numberIn(found, "rank") / most));
-      yield { row: numberIn(found, "rowid"), score };
+      const score = Math.sqrt(Math.min(1, -readNumberColumn(found, "rank") / most));
+      yield { row: readNumberColumn(found, "rowid"), score };
     }
   }
 }

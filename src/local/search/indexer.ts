@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Database } from "../store/database.ts";
-import { numberIn, type Row, textIn } from "../store/row.ts";
-import { tokensIn } from "../tokens.ts";
+import { readNumberColumn, type Row, readTextColumn } from "../store/row.ts";
+import { countTokens } from "../tokens.ts";
 import type { ChunkIndex } from "./chunk-index.ts";
 import { type Chunk, splitIntoChunks } from "./chunks.ts";
 import { extractText, type FileProblem, type FileText } from "./text-of.ts";
@@ -96,7 +96,7 @@ export class Indexer {
   }
 
   async #indexOne(file: Row): Promise<void> {
-    this.#index.remove(numberIn(file, "store"), numberIn(file, "row")); // left by a killed process
+    this.#index.remove(readNumberColumn(file, "store"), readNumberColumn(file, "row")); // left by a killed process
     const found = await this.#read(file);
     if (this.#isClosed) return;
     if (found.ok) await this.#addAll(file, found.text);
@@ -104,13 +104,13 @@ export class Indexer {
   }
 
   async #read(file: Row): Promise<FileText> {
-    const id = textIn(file, "file_id");
+    const id = readTextColumn(file, "file_id");
     const source = this.#files.get(id);
     if (source === undefined) return fileDeleted;
     if (source.bytes > MAX_BYTES) return fileTooLarge;
     try {
-      const found = await extractText(textIn(file, "filename"), await this.#readBytes(id));
-      return found.ok && tokensIn(found.text) > MAX_TOKENS ? fileTooLarge : found;
+      const found = await extractText(readTextColumn(file, "filename"), await this.#readBytes(id));
+      return found.ok && countTokens(found.text) > MAX_TOKENS ? fileTooLarge : found;
     } catch (error) {
       this.#onFault(error);
       return fileUnreadable;
@@ -128,8 +128,8 @@ export class Indexer {
 
   async #addAll(file: Row, text: string): Promise<void> {
     const sizes = {
-      maxTokens: numberIn(file, "max_tokens"),
-      overlapTokens: numberIn(file, "overlap_tokens"),
+      maxTokens: readNumberColumn(file, "max_tokens"),
+      overlapTokens: readNumberColumn(file, "overlap_tokens"),
     };
     let bytes = 0;
     let slice: Chunk[] = [];
@@ -141,25 +141,25 @@ export class Indexer {
       await nextTurn();
     }
     this.#database.transaction(() => {
-      if (this.#add(file, slice)) this.#finish.run("completed", null, bytes, numberIn(file, "row"));
+      if (this.#add(file, slice)) this.#finish.run("completed", null, bytes, readNumberColumn(file, "row"));
     });
   }
 
   /** Returns false if the file was removed or canceled in the meantime. */
   #add(file: Row, slice: readonly Chunk[]): boolean {
     if (this.#isClosed || !this.#isInProgress(file)) return false;
-    this.#index.add(numberIn(file, "store"), numberIn(file, "row"), slice);
+    this.#index.add(readNumberColumn(file, "store"), readNumberColumn(file, "row"), slice);
     return true;
   }
 
   #isInProgress(file: Row): boolean {
-    return this.#status.get(numberIn(file, "row"))?.["status"] === "in_progress";
+    return this.#status.get(readNumberColumn(file, "row"))?.["status"] === "in_progress";
   }
 
   #fail(file: Row, error: FileProblem): void {
     if (!this.#isInProgress(file)) return;
-    this.#index.remove(numberIn(file, "store"), numberIn(file, "row"));
-    this.#finish.run("failed", JSON.stringify(error), 0, numberIn(file, "row"));
+    this.#index.remove(readNumberColumn(file, "store"), readNumberColumn(file, "row"));
+    this.#finish.run("failed", JSON.stringify(error), 0, readNumberColumn(file, "row"));
   }
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { birds, openStores, plain } from "../../../tests/support/vector-stores.ts";
-import { defaultSizes } from "./chunks.ts";
+import { birds, openStores, defaultStore } from "../../../tests/support/vector-stores.ts";
+import { defaultChunkSizes } from "./chunks.ts";
 
 describe("searchStores()", () => {
   test.each([
@@ -14,9 +14,9 @@ describe("searchStores()", () => {
   ])("ranks the right passage first for %j", async (query, filename) => {
     await using opened = openStores();
     const { stores, attach, search } = opened;
-    const { id } = stores.create(plain);
+    const { id } = stores.create(defaultStore);
     for (const [name, text] of Object.entries(birds)) attach(id, name, text);
-    await stores.idle();
+    await stores.waitUntilIdle();
     const [first] = search(query, { vectorStoreIds: [id] });
     expect(first?.filename).toBe(filename);
   });
@@ -24,9 +24,9 @@ describe("searchStores()", () => {
   test("returns scores between 0 and 1, best first, deterministically", async () => {
     await using opened = openStores();
     const { stores, attach, search } = opened;
-    const { id } = stores.create(plain);
+    const { id } = stores.create(defaultStore);
     for (const [name, text] of Object.entries(birds)) attach(id, name, text);
-    await stores.idle();
+    await stores.waitUntilIdle();
     const hits = search("birds that hunt and swim", { vectorStoreIds: [id] });
     expect(hits.length).toBeGreaterThan(2);
     expect(search("birds that hunt and swim", { vectorStoreIds: [id] })).toEqual(hits);
@@ -45,20 +45,20 @@ describe("searchStores()", () => {
   test("returns a meaningful score even for a single file", async () => {
     await using opened = openStores();
     const { stores, attach, search } = opened;
-    const { id } = stores.create(plain);
+    const { id } = stores.create(defaultStore);
     attach(id, "owl.md", birds["owl.md"]);
-    await stores.idle();
+    await stores.waitUntilIdle();
     expect(search("nocturnal birds", { vectorStoreIds: [id] })[0]?.score).toBeGreaterThan(0.5);
   });
 
   test("searches several stores and queries, and returns each chunk once", async () => {
     await using opened = openStores();
     const { stores, attach, search } = opened;
-    const [one, two] = [stores.create(plain).id, stores.create(plain).id];
+    const [one, two] = [stores.create(defaultStore).id, stores.create(defaultStore).id];
     const owl = attach(one, "owl.md", birds["owl.md"]);
-    stores.files.attach(two, { fileId: owl, attributes: { a: 1 }, sizes: defaultSizes });
+    stores.files.attach(two, { fileId: owl, attributes: { a: 1 }, sizes: defaultChunkSizes });
     const penguin = attach(two, "penguin.txt", birds["penguin.txt"]);
-    await stores.idle();
+    await stores.waitUntilIdle();
     const hits = search(["owls hunt", "birds swim"], { vectorStoreIds: [one, two, one] });
     expect(hits.map(({ fileId }) => fileId).toSorted()).toEqual([owl, penguin].toSorted());
     expect(search("krill", { vectorStoreIds: [one] })).toEqual([]);
@@ -67,11 +67,11 @@ describe("searchStores()", () => {
   test("returns chunks that match the filter, even if better chunks do not", async () => {
     await using opened = openStores();
     const { stores, attach, search } = opened;
-    const { id } = stores.create(plain);
+    const { id } = stores.create(defaultStore);
     attach(id, "owl.md", birds["owl.md"], { kind: "bird", year: 2020 });
     attach(id, "penguin.txt", birds["penguin.txt"], { kind: "bird", year: 2024 });
     attach(id, "falcon.html", birds["falcon.html"], { kind: "raptor", year: 2024 });
-    await stores.idle();
+    await stores.waitUntilIdle();
     const filters = {
       type: "and",
       filters: [
@@ -109,9 +109,9 @@ describe("searchStores()", () => {
   ])("treats %.20j as plain words (%s)", async (query) => {
     await using opened = openStores();
     const { stores, attach, search } = opened;
-    const { id } = stores.create(plain);
+    const { id } = stores.create(defaultStore);
     attach(id, "owl.md", birds["owl.md"]);
-    await stores.idle();
+    await stores.waitUntilIdle();
     const hits = search(query, { vectorStoreIds: [id] });
     expect(hits.length).toBe(/owls/.test(query) ? 1 : 0);
   });
@@ -119,18 +119,18 @@ describe("searchStores()", () => {
   test.each(["finds nothing for %j", "   ", "?!…", "\0"])("for %j finds nothing", async (query) => {
     await using opened = openStores();
     const { stores, attach, search } = opened;
-    const { id } = stores.create(plain);
+    const { id } = stores.create(defaultStore);
     attach(id, "owl.md", birds["owl.md"]);
-    await stores.idle();
+    await stores.waitUntilIdle();
     expect(search(query, { vectorStoreIds: [id] })).toEqual([]);
   });
 
   test("finds stop words if the query contains only those", async () => {
     await using opened = openStores();
     const { stores, attach, search } = opened;
-    const { id } = stores.create(plain);
+    const { id } = stores.create(defaultStore);
     attach(id, "owl.md", birds["owl.md"]);
-    await stores.idle();
+    await stores.waitUntilIdle();
     expect(search("are the", { vectorStoreIds: [id] })).toHaveLength(1);
   });
 
@@ -140,11 +140,11 @@ describe("searchStores()", () => {
     const fileIds = Array.from({ length: 2000 }, (_, index) =>
       upload(`${index}.txt`, `Report ${index}: bird number b${index} was seen near the lake.`),
     );
-    const { id } = stores.create(plain);
-    const files = fileIds.map((fileId) => ({ fileId, attributes: {}, sizes: defaultSizes }));
+    const { id } = stores.create(defaultStore);
+    const files = fileIds.map((fileId) => ({ fileId, attributes: {}, sizes: defaultChunkSizes }));
     const batch = stores.files.attachBatch(id, files);
     expect(batch.file_counts).toMatchObject({ in_progress: 2000, total: 2000 });
-    await stores.idle();
+    await stores.waitUntilIdle();
     expect(stores.files.batch(id, batch.id)).toMatchObject({
       status: "completed",
       file_counts: { completed: 2000, total: 2000 },

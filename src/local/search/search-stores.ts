@@ -1,9 +1,9 @@
 import type { Database } from "../store/database.ts";
-import { textIn } from "../store/row.ts";
+import { readTextColumn } from "../store/row.ts";
 import { type Attributes, matchesFilter } from "./attribute-filter.ts";
 import type { ChunkIndex } from "./chunk-index.ts";
 import { parseAttributes } from "./store-objects.ts";
-import { termsOf } from "./terms.ts";
+import { extractTerms } from "./terms.ts";
 
 /** A search over several stores. */
 export interface StoreQuery {
@@ -35,7 +35,7 @@ export function searchStores(
   const readFile = createFileReader(database, query.filters);
   const found = new Map<string, SearchHit>();
   for (const store of query.stores) {
-    for (const terms of query.queries.map(termsOf)) {
+    for (const terms of query.queries.map(extractTerms)) {
       let left = query.maxResults;
       for (const { chunk, file, score } of index.findMatches(store, terms)) {
         if (left === 0 || score < query.scoreThreshold) break;
@@ -71,7 +71,7 @@ function createFileReader(
     if (row === undefined) return null;
     const attributes = parseAttributes(row);
     if (!matchesFilter(attributes, filters)) return null;
-    return { fileId: textIn(row, "file_id"), filename: textIn(row, "filename"), attributes };
+    return { fileId: readTextColumn(row, "file_id"), filename: readTextColumn(row, "filename"), attributes };
   };
   return (file) => {
     const before = known.get(file);

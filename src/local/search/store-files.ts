@@ -3,7 +3,7 @@ import { ApiProblem, notFound } from "../api-problem.ts";
 import type { Ids } from "../ids.ts";
 import type { Database } from "../store/database.ts";
 import { type ListPage, type PageQuery, readRowPage, toPage } from "../store/paging.ts";
-import { numberIn, type Row } from "../store/row.ts";
+import { readNumberColumn, type Row } from "../store/row.ts";
 import type { Attributes } from "./attribute-filter.ts";
 import type { ChunkIndex } from "./chunk-index.ts";
 import type { ChunkSizes } from "./chunks.ts";
@@ -65,7 +65,7 @@ export class StoreFiles {
     this.#database.transaction(() => {
       const { lastInsertRowid } = this.#database
         .prepare("INSERT INTO vector_store_batches (id, store, created_at) VALUES (?, ?, ?)")
-        .run(id, numberIn(store, "row"), this.#nowInSeconds());
+        .run(id, readNumberColumn(store, "row"), this.#nowInSeconds());
       this.insert(store, files, Number(lastInsertRowid));
     });
     this.#options.onAttached();
@@ -85,7 +85,7 @@ export class StoreFiles {
   ): ListPage<VectorStoreFileObject> {
     const store = this.#requireStore(storeId);
     const getBatch =
-      batchId === undefined ? null : numberIn(this.#requireBatch(storeId, batchId), "row");
+      batchId === undefined ? null : readNumberColumn(this.#requireBatch(storeId, batchId), "row");
     const where = `store = ?${getBatch === null ? "" : " AND batch = ?"}${filter === undefined ? "" : " AND status = ?"}`;
     const scope = {
       table: "vector_store_files",
@@ -112,16 +112,16 @@ export class StoreFiles {
     this.#options.openStore(storeId);
     this.#database
       .prepare("UPDATE vector_store_files SET attributes = ? WHERE row = ?")
-      .run(JSON.stringify(attributes), numberIn(row, "row"));
+      .run(JSON.stringify(attributes), readNumberColumn(row, "row"));
     return this.get(storeId, fileId);
   }
 
   /** Returns the text extracted from a file; empty until it is indexed. */
-  content(storeId: string, fileId: string): string {
+  getContent(storeId: string, fileId: string): string {
     const row = this.#requireRow(storeId, fileId);
     this.#options.openStore(storeId);
     return row["status"] === "completed"
-      ? this.#options.index.getFileText(numberIn(row, "row"))
+      ? this.#options.index.getFileText(readNumberColumn(row, "row"))
       : "";
   }
 
@@ -147,19 +147,19 @@ export class StoreFiles {
       .prepare(
         "SELECT status, count(*) AS files FROM vector_store_files WHERE batch = ? GROUP BY status",
       )
-      .all(numberIn(batch, "row"));
+      .all(readNumberColumn(batch, "row"));
     return toBatchObject(batch, states, storeId);
   }
 
   /** Cancels a batch's files that are not indexed yet. */
   cancelBatch(storeId: string, batchId: string): FileBatchObject {
-    const batch = numberIn(this.#requireBatch(storeId, batchId), "row");
-    const store = numberIn(this.#options.openStore(storeId), "row");
+    const batch = readNumberColumn(this.#requireBatch(storeId, batchId), "row");
+    const store = readNumberColumn(this.#options.openStore(storeId), "row");
     this.#database.transaction(() => {
       const waiting = this.#database
         .prepare("SELECT row FROM vector_store_files WHERE batch = ? AND status = 'in_progress'")
         .all(batch);
-      for (const file of waiting) this.#options.index.remove(store, numberIn(file, "row"));
+      for (const file of waiting) this.#options.index.remove(store, readNumberColumn(file, "row"));
       this.#database
         .prepare(
           "UPDATE vector_store_files SET status = 'cancelled' WHERE batch = ? AND status = 'in_progress'",
@@ -174,7 +174,7 @@ export class StoreFiles {
 
   /** Adds files to a store for indexing. If a file was not uploaded, throws 404 and changes nothing. */
   insert(store: Row, files: readonly NewStoreFile[], batch: number | null): void {
-    const row = numberIn(store, "row");
+    const row = readNumberColumn(store, "row");
     const named = this.#resolveNames(files);
     const now = this.#nowInSeconds();
     this.#database.transaction(() => {
@@ -216,17 +216,17 @@ export class StoreFiles {
 
   #deleteRow(file: Row): void {
     this.#database.transaction(() => {
-      this.#options.index.remove(numberIn(file, "store"), numberIn(file, "row"));
+      this.#options.index.remove(readNumberColumn(file, "store"), readNumberColumn(file, "row"));
       this.#database
         .prepare("DELETE FROM vector_store_files WHERE row = ?")
-        .run(numberIn(file, "row"));
+        .run(readNumberColumn(file, "row"));
     });
   }
 
   #requireStore(id: string): number {
     const row = this.#database.prepare("SELECT row FROM vector_stores WHERE id = ?").get(id);
     if (row === undefined) throw notFound("Vector store", id);
-    return numberIn(row, "row");
+    return readNumberColumn(row, "row");
   }
 
   #findRow(store: number, fileId: string): Row | undefined {

@@ -1,5 +1,5 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import { numberIn, numberOrNullIn, type Row, textIn, textOrNullIn } from "../store/row.ts";
+import { readNumberColumn, readNullableNumber, type Row, readTextColumn, readNullableText } from "../store/row.ts";
 import type { Attributes } from "./attribute-filter.ts";
 
 /** Numbers of files by status. */
@@ -52,8 +52,8 @@ export interface FileBatchObject {
 
 /** Returns when an unused store expires, in seconds since the epoch; `null` if never. */
 export function getExpiry(store: Row): number | null {
-  const days = numberOrNullIn(store, "expires_days");
-  return days === null ? null : numberIn(store, "last_active_at") + days * SECONDS_PER_DAY;
+  const days = readNullableNumber(store, "expires_days");
+  return days === null ? null : readNumberColumn(store, "last_active_at") + days * SECONDS_PER_DAY;
 }
 
 const SECONDS_PER_DAY = 86_400;
@@ -62,41 +62,41 @@ const SECONDS_PER_DAY = 86_400;
 export function toStoreObject(store: Row, states: readonly Row[], now: number): VectorStoreObject {
   const counts = countFiles(states);
   const expiresAt = getExpiry(store);
-  const days = numberOrNullIn(store, "expires_days");
+  const days = readNullableNumber(store, "expires_days");
   const isBusy = counts.in_progress > 0;
   const isOver = expiresAt !== null && now >= expiresAt;
   return {
-    id: textIn(store, "id"),
+    id: readTextColumn(store, "id"),
     object: "vector_store",
-    created_at: numberIn(store, "created_at"),
-    name: textOrNullIn(store, "name"),
-    description: textOrNullIn(store, "description"),
-    usage_bytes: states.reduce((sum, state) => sum + numberIn(state, "bytes"), 0),
+    created_at: readNumberColumn(store, "created_at"),
+    name: readNullableText(store, "name"),
+    description: readNullableText(store, "description"),
+    usage_bytes: states.reduce((sum, state) => sum + readNumberColumn(state, "bytes"), 0),
     file_counts: counts,
     status: isOver ? "expired" : isBusy ? "in_progress" : "completed",
     expires_after: days === null ? null : { anchor: "last_active_at", days },
     expires_at: expiresAt,
-    last_active_at: numberIn(store, "last_active_at"),
-    metadata: JSON.parse(textIn(store, "metadata")),
+    last_active_at: readNumberColumn(store, "last_active_at"),
+    metadata: JSON.parse(readTextColumn(store, "metadata")),
   };
 }
 
 /** Converts a row to a file. */
 export function toFileObject(file: Row, storeId: string): VectorStoreFileObject {
-  const error = textOrNullIn(file, "error");
+  const error = readNullableText(file, "error");
   return {
-    id: textIn(file, "file_id"),
+    id: readTextColumn(file, "file_id"),
     object: "vector_store.file",
-    usage_bytes: numberIn(file, "usage_bytes"),
-    created_at: numberIn(file, "created_at"),
+    usage_bytes: readNumberColumn(file, "usage_bytes"),
+    created_at: readNumberColumn(file, "created_at"),
     vector_store_id: storeId,
-    status: textIn(file, "status"),
+    status: readTextColumn(file, "status"),
     last_error: error === null ? null : JSON.parse(error),
     chunking_strategy: {
       type: "static",
       static: {
-        max_chunk_size_tokens: numberIn(file, "max_tokens"),
-        chunk_overlap_tokens: numberIn(file, "overlap_tokens"),
+        max_chunk_size_tokens: readNumberColumn(file, "max_tokens"),
+        chunk_overlap_tokens: readNumberColumn(file, "overlap_tokens"),
       },
     },
     attributes: parseAttributes(file),
@@ -110,11 +110,11 @@ export function toBatchObject(
   storeId: string,
 ): FileBatchObject {
   const counts = countFiles(states);
-  const ended = numberIn(batch, "is_cancelled") === 1 ? "cancelled" : "completed";
+  const ended = readNumberColumn(batch, "is_cancelled") === 1 ? "cancelled" : "completed";
   return {
-    id: textIn(batch, "id"),
+    id: readTextColumn(batch, "id"),
     object: "vector_store.file_batch",
-    created_at: numberIn(batch, "created_at"),
+    created_at: readNumberColumn(batch, "created_at"),
     status: counts.in_progress > 0 ? "in_progress" : ended,
     vector_store_id: storeId,
     file_counts: counts,
@@ -123,14 +123,14 @@ export function toBatchObject(
 
 /** Parses a file's attributes. */
 export function parseAttributes(file: Row): Attributes {
-  const attributes: unknown = JSON.parse(textIn(file, "attributes"));
+  const attributes: unknown = JSON.parse(readTextColumn(file, "attributes"));
   return isPlainObject(attributes) ? (attributes as Attributes) : {};
 }
 
 function countFiles(states: readonly Row[]): FileCounts {
   const countByStatus = (status: string) => {
     const state = states.find((one) => one["status"] === status);
-    return state === undefined ? 0 : numberIn(state, "files");
+    return state === undefined ? 0 : readNumberColumn(state, "files");
   };
   const counts = {
     in_progress: countByStatus("in_progress"),

@@ -48,6 +48,6 @@ const migrations = [
 ];
 
 /** Creates the tables, or migrates them to the current version. */
-export function prepareTables(database: Pick<Database, "tables">): void {
-  database.tables("vector_stores", migrations);
+export function prepareTables(database: Pick<Database, "migrateTables">): void {
+  database.migrateTables("vector_stores", migrations);
 }

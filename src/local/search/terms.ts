@@ -3,7 +3,7 @@
  * dropped if other words remain. Text in scripts without spaces between words (Chinese, Japanese, Thai, …)
  * yields pairs of characters.
  */
-export function termsOf(query: string): readonly string[] {
+export function extractTerms(query: string): readonly string[] {
   const all = new Set<string>();
   for (const [word] of query.slice(0, MAX_QUERY_LENGTH).matchAll(wordPattern)) {
     for (const term of unspaced.test(word) ? toCharacterPairs(word) : [word.toLowerCase()])
@@ -14,7 +14,7 @@ export function termsOf(query: string): readonly string[] {
 }
 
 /** Builds an FTS5 expression that matches any of the terms; `null` if there are none. Terms must consist of letters and digits. */
-export function matchExpression(terms: readonly string[]): string | null {
+export function toMatchExpression(terms: readonly string[]): string | null {
   return terms.length === 0 ? null : terms.map((term) => `"${term}"`).join(" OR ");
 }
 

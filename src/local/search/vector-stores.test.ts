@@ -3,18 +3,18 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
-import { birds, openStores, plain } from "../../../tests/support/vector-stores.ts";
+import { birds, openStores, defaultStore } from "../../../tests/support/vector-stores.ts";
 import { randomIds } from "../ids.ts";
-import { defaultSizes } from "./chunks.ts";
+import { defaultChunkSizes } from "./chunks.ts";
 import { VectorStores } from "./vector-stores.ts";
 
 describe("A vector store", () => {
   test("expires after its days without use, and then rejects all use", async () => {
     await using opened = openStores();
     const { stores, attach, search, clock } = opened;
-    const { id } = stores.create({ ...plain, expiresDays: 1 });
+    const { id } = stores.create({ ...defaultStore, expiresDays: 1 });
     const fileId = attach(id, "owl.md", birds["owl.md"]);
-    await stores.idle();
+    await stores.waitUntilIdle();
     const day = 86_400_000;
     await clock.advance(day - 1000);
     expect(search("owls", { vectorStoreIds: [id] })).toHaveLength(1);
@@ -25,8 +25,8 @@ describe("A vector store", () => {
     const uses = [
       () => search("owls", { vectorStoreIds: [id] }),
       () => stores.update(id, { expiresDays: null }),
-      () => stores.files.content(id, fileId),
-      () => stores.files.attach(id, { fileId, attributes: {}, sizes: defaultSizes }),
+      () => stores.files.getContent(id, fileId),
+      () => stores.files.attach(id, { fileId, attributes: {}, sizes: defaultChunkSizes }),
     ];
     for (const use of uses) expect(use).toThrow(`Vector store with id '${id}' is expired.`);
     stores.delete(id);
@@ -37,7 +37,7 @@ describe("A vector store", () => {
     await using opened = openStores();
     const { stores, upload } = opened;
     const fileIds = [upload("a.txt", "a"), "file-1", "file-2"];
-    expect(() => stores.create({ ...plain, fileIds })).toThrow(
+    expect(() => stores.create({ ...defaultStore, fileIds })).toThrow(
       "Files ['file-1', 'file-2'] were not found.",
     );
     expect(stores.list({ limit: 20, order: "desc" }).data).toEqual([]);
@@ -46,24 +46,24 @@ describe("A vector store", () => {
   test("continues indexing when it is started again after the database failed", async () => {
     await using opened = openStores();
     const { stores, attach, database, faults, search } = opened;
-    const { id } = stores.create(plain);
+    const { id } = stores.create(defaultStore);
     attach(id, "owl.md", birds["owl.md"]);
     database.exec(
       "CREATE TRIGGER full BEFORE INSERT ON vector_store_chunks BEGIN SELECT RAISE(FAIL, 'disk full'); END",
     );
-    await stores.idle();
+    await stores.waitUntilIdle();
     expect(faults).toHaveLength(1);
     expect(stores.get(id).status).toBe("in_progress");
     database.exec("DROP TRIGGER full");
     attach(id, "penguin.txt", birds["penguin.txt"]);
-    await stores.idle();
+    await stores.waitUntilIdle();
     expect(search("owls", { vectorStoreIds: [id] })).toHaveLength(1);
   });
 
   test("changes only the fields that are set", async () => {
     await using opened = openStores();
     const { stores } = opened;
-    const { id } = stores.create({ ...plain, name: "a", description: "d", metadata: { b: "c" } });
+    const { id } = stores.create({ ...defaultStore, name: "a", description: "d", metadata: { b: "c" } });
     expect(stores.update(id, {})).toMatchObject({
       name: "a",
       description: "d",
@@ -79,11 +79,11 @@ describe("A vector store", () => {
   test("is not indexed further after closing", async () => {
     await using opened = openStores();
     const { stores, attach, faults } = opened;
-    const { id } = stores.create(plain);
+    const { id } = stores.create(defaultStore);
     attach(id, "owl.md", birds["owl.md"]);
     await stores.close();
     attach(id, "penguin.txt", birds["penguin.txt"]);
-    await stores.idle();
+    await stores.waitUntilIdle();
     expect(stores.get(id).file_counts).toMatchObject({ in_progress: 2, total: 2 });
     expect(faults).toEqual([]);
   });
@@ -91,7 +91,7 @@ describe("A vector store", () => {
   test("can be closed while a file is read or half indexed", async () => {
     await using opened = openStores();
     const { stores, attach, files, database } = opened;
-    const { id } = stores.create(plain);
+    const { id } = stores.create(defaultStore);
     attach(id, "a.txt", "Owls hoot. ".repeat(100_000));
     const chunks = () => database.prepare("SELECT 1 FROM vector_store_chunks").all().length;
     while (chunks() === 0) await new Promise(setImmediate);
@@ -105,7 +105,7 @@ describe("A vector store", () => {
       void again.close();
       return await open(file);
     };
-    await again.idle();
+    await again.waitUntilIdle();
     expect(again.get(id).status).toBe("in_progress");
     expect(chunks()).toBe(0);
     expect(faults).toEqual([]);
@@ -117,9 +117,9 @@ describe("A vector store", () => {
     const fileId = upload("owl.md", birds["owl.md"]);
     const ids = Array.from(
       { length: 300 },
-      () => stores.create({ ...plain, fileIds: [fileId] }).id,
+      () => stores.create({ ...defaultStore, fileIds: [fileId] }).id,
     );
-    await stores.idle();
+    await stores.waitUntilIdle();
     expect(search("owls", { vectorStoreIds: ids })).toHaveLength(1);
   });
 });
@@ -135,7 +135,7 @@ describe("After a kill", () => {
     const { in_progress: left, total } = stores.get(id).file_counts;
     expect(total).toBe(fileIds.length);
     expect(left).toBeGreaterThan(0);
-    await stores.idle();
+    await stores.waitUntilIdle();
     expect(stores.get(id)).toMatchObject({
       name: "killed",
       status: "completed",

@@ -3,8 +3,8 @@ import { ApiProblem, notFound } from "../api-problem.ts";
 import type { Ids } from "../ids.ts";
 import type { Database } from "../store/database.ts";
 import { type ListPage, type PageQuery, readRowPage, toPage } from "../store/paging.ts";
-import { numberIn, type Row } from "../store/row.ts";
-import { assertShape } from "../validators/shapes.ts";
+import { readNumberColumn, type Row } from "../store/row.ts";
+import { assertValid } from "../validators/shapes.ts";
 import { filterShape } from "./attribute-filter.ts";
 import { ChunkIndex } from "./chunk-index.ts";
 import type { ChunkSizes } from "./chunks.ts";
@@ -133,7 +133,7 @@ export class VectorStores {
 
   /** Changes the fields that are set. */
   update(id: string, { name, expiresDays, metadata }: VectorStoreChange): VectorStoreObject {
-    const row = numberIn(this.#openStore(id), "row");
+    const row = readNumberColumn(this.#openStore(id), "row");
     const set = (column: string, value: string | number | null) =>
       this.#database
         .prepare(`UPDATE vector_stores SET ${column} = ? WHERE row = ?`)
@@ -148,12 +148,12 @@ export class VectorStores {
 
   /** Deletes a store and its index. The uploaded files remain. */
   delete(id: string): void {
-    const row = numberIn(this.#requireRow(id), "row");
+    const row = readNumberColumn(this.#requireRow(id), "row");
     this.#database.transaction(() => {
       const files = this.#database.prepare("SELECT row FROM vector_store_files WHERE store = ?");
       this.#index.drop(
         row,
-        files.all(row).map((file) => numberIn(file, "row")),
+        files.all(row).map((file) => readNumberColumn(file, "row")),
       );
       for (const table of ["vector_store_files", "vector_store_batches"]) {
         this.#database.prepare(`DELETE FROM ${table} WHERE store = ?`).run(row);
@@ -165,9 +165,9 @@ export class VectorStores {
   /** Returns the best chunks from all files in some stores, best first. */
   search(given: VectorStoreSearch): readonly SearchHit[] {
     const { filters, query } = given;
-    if (filters !== null) assertShape(filterShape, filters, "filters");
+    if (filters !== null) assertValid(filterShape, filters, "filters");
     const stores = [...new Set(given.vectorStoreIds)].map((id) =>
-      numberIn(this.#openStore(id), "row"),
+      readNumberColumn(this.#openStore(id), "row"),
     );
     return searchStores(this.#database, this.#index, {
       stores,
@@ -179,7 +179,7 @@ export class VectorStores {
   }
 
   /** Resolves when all attached files are indexed. */
-  async idle(): Promise<void> {
+  async waitUntilIdle(): Promise<void> {
     await this.#indexer.waitUntilIdle();
   }
 
@@ -202,7 +202,7 @@ export class VectorStores {
     if (end !== null && now >= end) {
       throw new ApiProblem(400, `Vector store with id '${id}' is expired.`, { param: "id" });
     }
-    if (now !== numberIn(row, "last_active_at")) this.#touch.run(now, numberIn(row, "row"));
+    if (now !== readNumberColumn(row, "last_active_at")) this.#touch.run(now, readNumberColumn(row, "row"));
     return row;
   }
 
@@ -212,7 +212,7 @@ export class VectorStores {
         `SELECT status, count(*) AS files, sum(usage_bytes) AS bytes
          FROM vector_store_files WHERE store = ? GROUP BY status`,
       )
-      .all(numberIn(row, "row"));
+      .all(readNumberColumn(row, "row"));
     return toStoreObject(row, states, this.#nowInSeconds());
   }
 

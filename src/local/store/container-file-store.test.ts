@@ -18,7 +18,7 @@ function openStore(folder = temporaryTree()) {
     folder,
     names: (id = "cntr_1") => store.list(id, ALL).files.map(({ name }) => name),
     /** Reconciles with a scan that finds these files and began at the mark. */
-    find: (files: readonly FoundFile[], since = store.mark(), isPartial = false) =>
+    find: (files: readonly FoundFile[], since = store.getMark(), isPartial = false) =>
       store.reconcile("cntr_1", { files, isPartial, since }, 1),
     upload: (name: string, containerId = "cntr_1") =>
       store.add({ ...createFile(name), containerId, source: "user", at: 1 }),
@@ -36,13 +36,13 @@ describe("ContainerFileStore.reconcile()", () => {
       [createFile("b", "2")],
       [],
     ]) {
-      const before = at.store.mark();
+      const before = at.store.getMark();
       at.find(files);
-      const [mark, listed] = [at.store.mark(), at.store.list("cntr_1", ALL).files];
+      const [mark, listed] = [at.store.getMark(), at.store.list("cntr_1", ALL).files];
       expect(listed).toMatchObject(files);
       expect(mark === before).toBe(files.length === 0);
       for (let again = 0; again < 3; again++) at.find(files);
-      expect([at.store.mark(), at.store.list("cntr_1", ALL).files]).toEqual([mark, listed]);
+      expect([at.store.getMark(), at.store.list("cntr_1", ALL).files]).toEqual([mark, listed]);
     }
   });
 
@@ -52,7 +52,7 @@ describe("ContainerFileStore.reconcile()", () => {
     const uploaded = at.upload("sent");
     at.find([]); // as if code had removed it at once
     expect(at.names()).toEqual([]);
-    const since = at.store.mark();
+    const since = at.store.getMark();
     at.upload("late");
     at.find([], since); // it was uploaded during the scan
     expect(at.names()).toEqual(["late"]);
@@ -68,7 +68,7 @@ describe("ContainerFileStore.reconcile()", () => {
     at.store.delete(a?.id ?? "");
     at.find([createFile("a"), createFile("b")]);
     expect(at.names()).toEqual(["b", "a"]);
-    at.store.forget("cntr_1");
+    at.store.deleteAll("cntr_1");
     at.find([createFile("a"), createFile("b")]);
     expect(at.names()).toEqual(["a", "b"]);
   });
@@ -76,7 +76,7 @@ describe("ContainerFileStore.reconcile()", () => {
   test("keeps missing files if the scan is partial", () => {
     using at = openStore();
     at.find([createFile("a"), createFile("b")]);
-    at.find([createFile("a")], at.store.mark(), true);
+    at.find([createFile("a")], at.store.getMark(), true);
     expect(at.names()).toEqual(["a", "b"]);
     at.find([createFile("a")]);
     expect(at.names()).toEqual(["a"]);
@@ -99,9 +99,9 @@ describe("ContainerFileStore.reconcile()", () => {
       at.find([createFile("a")]);
     }
     using at = openStore(folder);
-    const mark = at.store.mark();
+    const mark = at.store.getMark();
     at.find([createFile("a")]);
-    expect(at.store.changedSince("cntr_1", mark)).toEqual([]);
+    expect(at.store.listChangedSince("cntr_1", mark)).toEqual([]);
     expect([at.names(), at.names("cntr_2")]).toEqual([["a"], ["other"]]);
   });
 });

@@ -1,7 +1,7 @@
 import type { Ids } from "../ids.ts";
 import type { Database } from "./database.ts";
 import { type PageQuery, readRowPage } from "./paging.ts";
-import { numberIn, type Row, textIn } from "./row.ts";
+import { readNumberColumn, type Row, readTextColumn } from "./row.ts";
 
 /** The record of a file in a container. Its bytes are in the container's folder. */
 export interface StoredContainerFile {
@@ -79,7 +79,7 @@ export class ContainerFileStore {
   readonly #knownContents = new Map<string, readonly FoundFile[]>();
 
   constructor(database: Database, ids: Ids) {
-    database.tables("container_files", TABLES);
+    database.migrateTables("container_files", TABLES);
     this.#database = database;
     this.#ids = ids;
     this.#insert = database.prepare(
@@ -105,7 +105,7 @@ export class ContainerFileStore {
   }
 
   /** Returns a mark, to list later what has changed since. */
-  mark(): number {
+  getMark(): number {
     return this.#change;
   }
 
@@ -136,7 +136,7 @@ export class ContainerFileStore {
   }
 
   /** Returns the files that code has created or changed since the mark. */
-  changedSince(containerId: string, mark: number): readonly StoredContainerFile[] {
+  listChangedSince(containerId: string, mark: number): readonly StoredContainerFile[] {
     return this.#changed.all(containerId, mark).map(toContainerFile);
   }
 
@@ -145,20 +145,20 @@ export class ContainerFileStore {
     const { files, isPartial, since } = found;
     if (!isPartial && hasSameFiles(files, this.#knownContents.get(containerId))) return;
     const rows = this.#all.all(containerId);
-    const known = new Map(rows.map((row) => [textIn(row, "name"), row]));
+    const known = new Map(rows.map((row) => [readTextColumn(row, "name"), row]));
     const work: (() => void)[] = [];
     for (const file of files) {
       const row = known.get(file.name);
       known.delete(file.name);
       if (!row) work.push(() => this.add({ ...file, containerId, source: "assistant", at }));
-      else if (textIn(row, "stamp") !== file.stamp) {
+      else if (readTextColumn(row, "stamp") !== file.stamp) {
         const { bytes, stamp } = file;
-        work.push(() => this.#update.run(bytes, stamp, ++this.#change, textIn(row, "id")));
+        work.push(() => this.#update.run(bytes, stamp, ++this.#change, readTextColumn(row, "id")));
       }
     }
     const missing = [...known.values()];
-    const deletedRows = isPartial ? [] : missing.filter((row) => numberIn(row, "change") <= since);
-    for (const row of deletedRows) work.push(() => this.delete(textIn(row, "id")));
+    const deletedRows = isPartial ? [] : missing.filter((row) => readNumberColumn(row, "change") <= since);
+    for (const row of deletedRows) work.push(() => this.delete(readTextColumn(row, "id")));
     if (work.length > 0) {
       this.#database.transaction(() => {
         for (const step of work) step();
@@ -176,7 +176,7 @@ export class ContainerFileStore {
   }
 
   /** Deletes all file records of a deleted container. */
-  forget(containerId: string): void {
+  deleteAll(containerId: string): void {
     this.#knownContents.delete(containerId);
     this.#deleteAll.run(containerId);
   }
@@ -195,12 +195,12 @@ function hasSameFiles(
 
 function toContainerFile(row: Row): StoredContainerFile {
   return {
-    id: textIn(row, "id"),
-    containerId: textIn(row, "container_id"),
-    name: textIn(row, "name"),
-    bytes: numberIn(row, "bytes"),
-    createdAt: numberIn(row, "created_at"),
-    source: textIn(row, "source") === "user" ? "user" : "assistant",
-    stamp: textIn(row, "stamp"),
+    id: readTextColumn(row, "id"),
+    containerId: readTextColumn(row, "container_id"),
+    name: readTextColumn(row, "name"),
+    bytes: readNumberColumn(row, "bytes"),
+    createdAt: readNumberColumn(row, "created_at"),
+    source: readTextColumn(row, "source") === "user" ? "user" : "assistant",
+    stamp: readTextColumn(row, "stamp"),
   };
 }

@@ -23,7 +23,7 @@ describe("ContainerStore", () => {
     store.add(container);
     for (const at of [1_001, 1_999, 2_500]) {
       store.touch("cntr_1", at);
-      const seen = [store.get("cntr_1"), ...store.live(), ...store.list(ALL).containers];
+      const seen = [store.get("cntr_1"), ...store.listLive(), ...store.list(ALL).containers];
       expect(seen.map((one) => one?.lastActiveAt)).toEqual([at, at, at]);
     }
   });
@@ -48,7 +48,7 @@ describe("ContainerStore", () => {
     store.touch("cntr_1", 5_000);
     store[end]("cntr_1");
     store.touch("cntr_1", 9_000);
-    expect(store.live()).toEqual([]);
+    expect(store.listLive()).toEqual([]);
     const left = { ...container, lastActiveAt: 5_000, expired: true };
     expect(store.get("cntr_1")).toEqual(end === "expire" ? left : undefined);
     store.touch("cntr_none", 9_000);

@@ -1,6 +1,6 @@
 import type { Database } from "./database.ts";
 import { type PageQuery, readRowPage } from "./paging.ts";
-import { numberIn, type Row, textIn, textOrNullIn } from "./row.ts";
+import { readNumberColumn, type Row, readTextColumn, readNullableText } from "./row.ts";
 
 /** The memory limits that OpenAI accepts, in ascending order. */
 export const MEMORY_TIERS: readonly string[] = ["1g", "4g", "16g", "64g"];
@@ -59,7 +59,7 @@ export class ContainerStore {
   readonly #delete;
 
   constructor(database: Database) {
-    database.tables("containers", TABLES);
+    database.migrateTables("containers", TABLES);
     this.#database = database;
     this.#insert = database.prepare(
       `INSERT INTO containers (id, name, created_at, last_active_at, minutes, memory_limit, network_policy)
@@ -92,7 +92,7 @@ export class ContainerStore {
   }
 
   /** Returns the containers that are not marked as expired. */
-  live(): readonly StoredContainer[] {
+  listLive(): readonly StoredContainer[] {
     return this.#live.all().map((row) => this.#toLatest(row));
   }
 
@@ -130,7 +130,7 @@ export class ContainerStore {
   }
 
   #toLatest(row: Row): StoredContainer {
-    return this.#liveCache.get(textIn(row, "id")) ?? toContainer(row);
+    return this.#liveCache.get(readTextColumn(row, "id")) ?? toContainer(row);
   }
 }
 
@@ -139,15 +139,15 @@ function toSeconds(milliseconds: number): number {
 }
 
 function toContainer(row: Row): StoredContainer {
-  const policy = textOrNullIn(row, "network_policy");
+  const policy = readNullableText(row, "network_policy");
   return {
-    id: textIn(row, "id"),
-    name: textIn(row, "name"),
-    createdAt: numberIn(row, "created_at"),
-    lastActiveAt: numberIn(row, "last_active_at"),
-    minutes: numberIn(row, "minutes"),
-    memoryLimit: textIn(row, "memory_limit"),
+    id: readTextColumn(row, "id"),
+    name: readTextColumn(row, "name"),
+    createdAt: readNumberColumn(row, "created_at"),
+    lastActiveAt: readNumberColumn(row, "last_active_at"),
+    minutes: readNumberColumn(row, "minutes"),
+    memoryLimit: readTextColumn(row, "memory_limit"),
     networkPolicy: policy === null ? null : JSON.parse(policy),
-    expired: numberIn(row, "expired") === 1,
+    expired: readNumberColumn(row, "expired") === 1,
   };
 }

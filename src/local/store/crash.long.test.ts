@@ -2,7 +2,7 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import OpenAI, { toFile } from "openai";
 import { describe, expect, it } from "vitest";
-import { localStorage, temporaryDataDir } from "../../../tests/support/local-storage.ts";
+import { startLocalStorage, createTemporaryDataDir } from "../../../tests/support/local-storage.ts";
 import { startLocalStorageProcess } from "../../../tests/support/local-storage-process.ts";
 import { systemClock } from "../../base/clock.ts";
 
@@ -37,7 +37,7 @@ describe("a killed server", () => {
   it("loses no acknowledged data and shows no partial data", {
     timeout: 20_000,
   }, async () => {
-    using folder = temporaryDataDir();
+    using folder = createTemporaryDataDir();
     const kept: Acknowledged = { files: new Map(), containers: new Set(), uploads: new Map() };
     for (let round = 0; round < 2; round++) {
       await using server = await startLocalStorageProcess(folder.path);
@@ -49,7 +49,7 @@ describe("a killed server", () => {
       await writing;
     }
 
-    await using api = await localStorage({ dataDir: folder.path, clock: systemClock });
+    await using api = await startLocalStorage({ dataDir: folder.path, clock: systemClock });
     for (const [id, content] of kept.files) {
       expect(await (await api.client.files.content(id)).text()).toBe(content);
     }
@@ -71,16 +71,16 @@ describe("a killed server", () => {
   });
 
   it("deletes orphaned files and folders at the next start", async () => {
-    using folder = temporaryDataDir();
+    using folder = createTemporaryDataDir();
     let known = "";
     {
-      await using api = await localStorage({ dataDir: folder.path });
+      await using api = await startLocalStorage({ dataDir: folder.path });
       known = (await api.containers.create({ name: "known" })).id;
       writeFileSync(join(folder.path, "files", "file-half"), "half");
       writeFileSync(join(folder.path, "incoming", "incoming-half"), "half");
       writeFileSync(join(folder.path, "containers", "cntr_half"), "half");
     }
-    await using api = await localStorage({ dataDir: folder.path });
+    await using api = await startLocalStorage({ dataDir: folder.path });
     await expect.poll(() => readdirSync(join(folder.path, "containers"))).toEqual([known]);
     expect(readdirSync(join(folder.path, "files"))).toEqual([]);
     expect(readdirSync(join(folder.path, "incoming"))).toEqual([]);

@@ -2,9 +2,9 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
-import { temporaryDataDir } from "../../../tests/support/local-storage.ts";
+import { createTemporaryDataDir } from "../../../tests/support/local-storage.ts";
 import { openDatabase } from "./database.ts";
-import { numberIn, numberOrNullIn, textIn, textOrNullIn } from "./row.ts";
+import { readNumberColumn, readNullableNumber, readTextColumn, readNullableText } from "./row.ts";
 
 const STEPS = [
   "CREATE TABLE notes (text TEXT) STRICT",
@@ -13,25 +13,25 @@ const STEPS = [
 
 describe("Database", () => {
   it("runs each migration step once, including steps added later", () => {
-    using folder = temporaryDataDir();
+    using folder = createTemporaryDataDir();
     {
       using database = openDatabase(join(folder.path, "new", "folder"));
-      database.tables("notes", STEPS.slice(0, 1));
-      database.tables("notes", STEPS.slice(0, 1));
+      database.migrateTables("notes", STEPS.slice(0, 1));
+      database.migrateTables("notes", STEPS.slice(0, 1));
       database.prepare("INSERT INTO notes (text) VALUES (?)").run("old");
     }
     using database = openDatabase(join(folder.path, "new", "folder"));
-    database.tables("notes", STEPS);
-    database.tables("others", ["CREATE TABLE others (id TEXT) STRICT"]);
+    database.migrateTables("notes", STEPS);
+    database.migrateTables("others", ["CREATE TABLE others (id TEXT) STRICT"]);
     expect(database.prepare("SELECT text, mark FROM notes").all()).toEqual([
       { text: "old", mark: null },
     ]);
   });
 
   it("commits all of a transaction or nothing", () => {
-    using folder = temporaryDataDir();
+    using folder = createTemporaryDataDir();
     using database = openDatabase(folder.path);
-    database.tables("notes", STEPS);
+    database.migrateTables("notes", STEPS);
     const insert = database.prepare("INSERT INTO notes (text) VALUES (?)");
     expect(() =>
       database.transaction(() => {
@@ -45,7 +45,7 @@ describe("Database", () => {
   });
 
   it("can be closed twice", () => {
-    using folder = temporaryDataDir();
+    using folder = createTemporaryDataDir();
     const database = openDatabase(folder.path);
     database[Symbol.dispose]();
     database[Symbol.dispose]();
@@ -53,7 +53,7 @@ describe("Database", () => {
   });
 
   it("rejects a folder that another provider has open", () => {
-    using folder = temporaryDataDir();
+    using folder = createTemporaryDataDir();
     using _first = openDatabase(folder.path);
     expect(() => openDatabase(folder.path)).toThrow(
       /^dataDir must be used by one local provider at a time, got ".*". Stop the other provider, or use another folder\.$/,
@@ -65,7 +65,7 @@ describe("Database", () => {
   });
 
   it("rejects a file written by a newer version", () => {
-    using folder = temporaryDataDir();
+    using folder = createTemporaryDataDir();
     const later = new DatabaseSync(join(folder.path, "local.sqlite"));
     later.exec("PRAGMA user_version = 99");
     later.close();
@@ -75,7 +75,7 @@ describe("Database", () => {
   });
 
   it("rethrows other errors unchanged", () => {
-    using folder = temporaryDataDir();
+    using folder = createTemporaryDataDir();
     writeFileSync(
       join(folder.path, "local.sqlite"),
       "this is no database, but a text of some length",
@@ -87,10 +87,10 @@ describe("Database", () => {
 describe("a database row", () => {
   it("reads text, number and null columns, and rejects other types", () => {
     const row = { name: "a", size: 1, none: null };
-    expect([textIn(row, "name"), numberIn(row, "size")]).toEqual(["a", 1]);
-    expect([textOrNullIn(row, "none"), numberOrNullIn(row, "none")]).toEqual([null, null]);
-    expect([textOrNullIn(row, "name"), numberOrNullIn(row, "size")]).toEqual(["a", 1]);
-    expect(() => textIn(row, "size")).toThrow("The database column size contains a number.");
-    expect(() => numberIn(row, "name")).toThrow("The database column name contains a string.");
+    expect([readTextColumn(row, "name"), readNumberColumn(row, "size")]).toEqual(["a", 1]);
+    expect([readNullableText(row, "none"), readNullableNumber(row, "none")]).toEqual([null, null]);
+    expect([readNullableText(row, "name"), readNullableNumber(row, "size")]).toEqual(["a", 1]);
+    expect(() => readTextColumn(row, "size")).toThrow("The database column size contains a number.");
+    expect(() => readNumberColumn(row, "name")).toThrow("The database column name contains a string.");
   });
 });

@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { InvalidOptionError, messageOf } from "../../base/errors.ts";
+import { InvalidOptionError, getErrorMessage } from "../../base/errors.ts";
 
 /**
  * The SQLite database of a local provider. Committed data survives a crash of the process.
@@ -16,7 +16,7 @@ export class Database implements Disposable {
   }
 
   /** Migrates one store's tables. `steps` is append-only, and each step runs once. */
-  tables(owner: string, steps: readonly string[]): void {
+  migrateTables(owner: string, steps: readonly string[]): void {
     this.transaction(() => {
       const row = this.prepare("SELECT version FROM table_versions WHERE owner = ?").get(owner);
       const version = Number(row?.["version"] ?? 0);
@@ -91,7 +91,7 @@ function createDataDir(dataDir: string): void {
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   } catch (cause) {
-    const rule = `must be a folder that can be created and written to (${messageOf(cause)})`;
+    const rule = `must be a folder that can be created and written to (${getErrorMessage(cause)})`;
     throw refuse("", dataDir, rule, "use another folder", { cause });
   }
 }
@@ -106,7 +106,7 @@ function prepareFile(sqlite: DatabaseSync, dataDir: string): void {
 }
 
 function isLocked(error: unknown): boolean {
-  return messageOf(error).includes("database is locked");
+  return getErrorMessage(error).includes("database is locked");
 }
 
 function createInUseError(dataDir: string, cause: unknown): InvalidOptionError {

@@ -7,7 +7,7 @@ import type { Database } from "./database.ts";
 import { safeFileName } from "./file-name.ts";
 import { IncomingFolder } from "./incoming-folder.ts";
 import { type PageQuery, readRowPage } from "./paging.ts";
-import { numberIn, numberOrNullIn, type Row, textIn } from "./row.ts";
+import { readNumberColumn, readNullableNumber, type Row, readTextColumn } from "./row.ts";
 
 /** The record of an uploaded file. */
 export interface StoredFile {
@@ -77,7 +77,7 @@ export class FileStore {
   readonly #expired;
 
   constructor({ database, dataDir, clock, ids, maxFileBytes = MAX_FILE_BYTES }: FileStoreOptions) {
-    database.tables("files", TABLES);
+    database.migrateTables("files", TABLES);
     this.incoming = new IncomingFolder({ dataDir, ids, maxFileBytes });
     this.#folder = join(dataDir, "files");
     this.#clock = clock;
@@ -155,7 +155,7 @@ export class FileStore {
   }
 
   #removeExpired(): void {
-    for (const row of this.#expired.all(this.#nowSeconds())) this.delete(textIn(row, "id"));
+    for (const row of this.#expired.all(this.#nowSeconds())) this.delete(readTextColumn(row, "id"));
   }
 
   /** Deletes files without a record. A killed process may have left them. */
@@ -172,11 +172,11 @@ export class FileStore {
 
 function toStoredFile(row: Row): StoredFile {
   return {
-    id: textIn(row, "id"),
-    filename: textIn(row, "filename"),
-    bytes: numberIn(row, "bytes"),
-    purpose: textIn(row, "purpose"),
-    createdAt: numberIn(row, "created_at"),
-    expiresAt: numberOrNullIn(row, "expires_at"),
+    id: readTextColumn(row, "id"),
+    filename: readTextColumn(row, "filename"),
+    bytes: readNumberColumn(row, "bytes"),
+    purpose: readTextColumn(row, "purpose"),
+    createdAt: readNumberColumn(row, "created_at"),
+    expiresAt: readNullableNumber(row, "expires_at"),
   };
 }

@@ -23,7 +23,7 @@ export class IncomingFolder {
   }
 
   /** Returns an unused path. */
-  place(): string {
+  createPath(): string {
     return join(this.#folder, this.#ids.next("incoming-"));
   }
 }

@@ -1,7 +1,7 @@
 import type { WireItem } from "../../openai/wire.ts";
 import type { Database } from "./database.ts";
 import { POSITIONS_PER_LINE } from "./response-tables.ts";
-import { numberIn, numberOrNullIn, type Row, textIn } from "./row.ts";
+import { readNumberColumn, readNullableNumber, type Row, readTextColumn } from "./row.ts";
 import type { SerializedItem } from "./written-item.ts";
 
 /** A position on a line. Responses end at positions, and other responses can continue from there. */
@@ -90,7 +90,7 @@ export class ConversationLines {
       this.#read
         .all(toAddress({ line, position: from }), toAddress({ line, position: to }))
         .map((row) => {
-          const text = textIn(row, "item");
+          const text = readTextColumn(row, "item");
           return { item: JSON.parse(text), text };
         }),
     );
@@ -101,14 +101,14 @@ export class ConversationLines {
     return this.#splitByLine(range).flatMap(({ line, from, to }) =>
       this.#having
         .all(id, toAddress({ line, position: from }), toAddress({ line, position: to }))
-        .map((row) => toLinePosition(numberIn(row, "at")).position),
+        .map((row) => toLinePosition(readNumberColumn(row, "at")).position),
     );
   }
 
   /** Returns the item with this id on the oldest line that contains one, or `null`. */
   findItem(id: string): WireItem | null {
     const row = this.#first.get(id);
-    return row ? JSON.parse(textIn(row, "item")) : null;
+    return row ? JSON.parse(readTextColumn(row, "item")) : null;
   }
 
   /**
@@ -121,12 +121,12 @@ export class ConversationLines {
       const first = toAddress({ line, position: 0 });
       const end = toAddress({ line: line + 1, position: 0 });
       const rows = this.#needed.all({ line, from: first, to: end });
-      const needed = Math.max(...rows.map((row) => numberOrNullIn(row, "position") ?? -1));
+      const needed = Math.max(...rows.map((row) => readNullableNumber(row, "position") ?? -1));
       this.#cut.run(first + Math.max(0, needed), end);
       if (needed >= 0) return;
       const fork: Row | undefined = this.#fork.get(line);
       this.#drop.run(line);
-      line = fork ? numberIn(fork, "parent") : null;
+      line = fork ? readNumberColumn(fork, "parent") : null;
     }
   }
 
@@ -135,9 +135,9 @@ export class ConversationLines {
     const pieces: LineRange[] = [];
     let piece = { line, from, to };
     for (let fork = this.#fork.get(line); fork; fork = this.#fork.get(piece.line)) {
-      const start = numberIn(fork, "start");
+      const start = readNumberColumn(fork, "start");
       pieces.push({ ...piece, from: Math.max(start, from) });
-      piece = { line: numberIn(fork, "parent"), from, to: Math.min(start, to) };
+      piece = { line: readNumberColumn(fork, "parent"), from, to: Math.min(start, to) };
       if (piece.to <= from) return pieces.reverse();
     }
     pieces.push(piece);
@@ -163,5 +163,5 @@ function findLastLine(database: Database): number {
        UNION ALL SELECT max(line) * ${POSITIONS_PER_LINE} FROM response_forks`,
     )
     .all();
-  return Math.max(...rows.map((row) => toLinePosition(numberOrNullIn(row, "at") ?? 0).line));
+  return Math.max(...rows.map((row) => toLinePosition(readNullableNumber(row, "at") ?? 0).line));
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { temporaryDataDir } from "../../../tests/support/local-storage.ts";
+import { createTemporaryDataDir } from "../../../tests/support/local-storage.ts";
 import { readBoundedInteger } from "../validators/shapes.ts";
 import { openDatabase } from "./database.ts";
 import {
@@ -116,7 +116,7 @@ describe("paging matches a reference implementation", () => {
   });
 
   it("for table rows", () => {
-    using folder = temporaryDataDir();
+    using folder = createTemporaryDataDir();
     using database = openDatabase(folder.path);
     database.exec("CREATE TABLE t (seq INTEGER PRIMARY KEY, id TEXT, kind INTEGER)");
     const insert = database.prepare("INSERT INTO t (id, kind) VALUES (?, ?)");

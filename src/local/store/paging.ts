@@ -2,7 +2,7 @@ import type { SQLInputValue } from "node:sqlite";
 import { ApiProblem, invalidValue } from "../api-problem.ts";
 import { readBoundedInteger } from "../validators/shapes.ts";
 import type { Database } from "./database.ts";
-import { numberIn, type Row } from "./row.ts";
+import { readNumberColumn, type Row } from "./row.ts";
 
 /** A client's request for one page of a list. */
 export interface PageQuery {
@@ -83,7 +83,7 @@ export function readRowPage(
   const { above, below, isFromLow } = findRange(query, (cursor) => {
     const select = `SELECT ${place} AS place FROM ${table} WHERE ${cursorsWhere ?? "TRUE"} AND ${id} = ?`;
     const row = database.prepare(select).get(...(cursorsWhere ? values : []), cursor);
-    return row && numberIn(row, "place");
+    return row && readNumberColumn(row, "place");
   });
   const bounds = [
     ...(above === null ? [] : [`${place} > ${above}`]),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { temporaryDataDir } from "../../../tests/support/local-storage.ts";
+import { createTemporaryDataDir } from "../../../tests/support/local-storage.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { type Database, openDatabase } from "./database.ts";
 import type { PageQuery } from "./paging.ts";
@@ -35,7 +35,7 @@ function createResponse(
 }
 
 function openStore() {
-  const folder = temporaryDataDir();
+  const folder = createTemporaryDataDir();
   const database = openDatabase(folder.path);
   return {
     path: folder.path,
@@ -61,7 +61,7 @@ function countRows(database: Database, table: string): unknown {
 
 describe("ResponseStore", () => {
   it("restores a response after a restart", () => {
-    using folder = temporaryDataDir();
+    using folder = createTemporaryDataDir();
     const output = [{ type: "message", text: "日本 \u0000 🎉" }];
     {
       using database = openDatabase(folder.path);
@@ -276,9 +276,9 @@ describe("ResponseStore.readInput()", () => {
 
 describe("the migration from whole conversations", () => {
   it("stores each item once", () => {
-    using folder = temporaryDataDir();
+    using folder = createTemporaryDataDir();
     using database = openDatabase(folder.path);
-    database.tables("responses", responseTables.slice(0, 2));
+    database.migrateTables("responses", responseTables.slice(0, 2));
     const put = database.prepare("INSERT INTO responses VALUES (?, ?, ?, ?, ?)");
     const [one, two] = [createMessage("one \u0000 é", "msg_1"), createMessage("two")];
     const compaction = { type: "compaction", text: "both", id: 5 };

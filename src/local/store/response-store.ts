@@ -3,7 +3,7 @@ import type { Database } from "./database.ts";
 import { ConversationLines, type LineRange, toAddress, toLinePosition } from "./item-lines.ts";
 import { findPositionPage, type PageQuery } from "./paging.ts";
 import { responseTables } from "./response-tables.ts";
-import { numberIn, type Row, textIn, textOrNullIn } from "./row.ts";
+import { readNumberColumn, type Row, readTextColumn, readNullableText } from "./row.ts";
 import type { SerializedItem } from "./written-item.ts";
 
 /** A response to store, with the items that it adds to its conversation. */
@@ -48,7 +48,7 @@ export class ResponseStore {
 
   constructor(database: Database) {
     this.#database = database;
-    database.tables("responses", responseTables);
+    database.migrateTables("responses", responseTables);
     this.#lines = new ConversationLines(database);
     this.#insert = database.prepare(
       `INSERT INTO responses (end_at, id, created_at, first_place, output_place, next_first_place,
@@ -96,9 +96,9 @@ export class ResponseStore {
     const row = this.#get.get(id);
     if (!row) return undefined;
     const { line, output, end } = toPositions(row);
-    const include = textOrNullIn(row, "include");
+    const include = readNullableText(row, "include");
     return {
-      response: JSON.parse(textIn(row, "response")),
+      response: JSON.parse(readTextColumn(row, "response")),
       include: include === null ? null : new Set<string>(JSON.parse(include)),
       output: this.#lines.read({ line, from: output, to: end }).map(({ item }) => item),
     };
@@ -179,12 +179,12 @@ interface ResponsePositions {
 }
 
 function toPositions(row: Row): ResponsePositions {
-  const { line, position: end } = toLinePosition(numberIn(row, "end_at"));
+  const { line, position: end } = toLinePosition(readNumberColumn(row, "end_at"));
   return {
     line,
-    first: numberIn(row, "first_place"),
-    output: numberIn(row, "output_place"),
+    first: readNumberColumn(row, "first_place"),
+    output: readNumberColumn(row, "output_place"),
     end,
-    nextFirst: numberIn(row, "next_first_place"),
+    nextFirst: readNumberColumn(row, "next_first_place"),
   };
 }

@@ -1,7 +1,7 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import { recordAt, recordsAt, textAt } from "../../base/reading.ts";
+import { readRecord, readRecords, readString } from "../../base/reading.ts";
 import type { WireItem } from "../../openai/wire.ts";
-import { byType, maybe, object, oneOf, text } from "../validators/shapes.ts";
+import { taggedUnion, nullable, object, oneOf, string } from "../validators/shapes.ts";
 import { createObjectSchema, isString, joinParagraphs } from "./function-schema.ts";
 import { createDeltas, createNoEvents } from "./item-events.ts";
 import {
@@ -16,7 +16,7 @@ import {
 import type { LocalToolEvents } from "./local-tool.ts";
 import type { ToolRecord } from "./tool-record.ts";
 
-const file = { type, path: text({ min: 1 }) };
+const file = { type, path: string({ min: 1 }) };
 const operationWithDiff = object({ ...file, diff: longText });
 
 /** Changes files at the client, with one call per file. https://platform.openai.com/docs/guides/tools-apply-patch */
@@ -25,7 +25,7 @@ export const applyPatch: ToolRecord = {
   check: object({ type }, { allowed_callers }),
 
   run: ({ args }, { newId }) =>
-    recordsAt(args, "operations").map((operation) => ({
+    readRecords(args, "operations").map((operation) => ({
       id: newId("apc_"),
       type: "apply_patch_call",
       call_id: newId("call_"),
@@ -37,7 +37,7 @@ export const applyPatch: ToolRecord = {
     key: "patch",
     fromAction: (action) =>
       "patch" in action ? { args: { operations: action.patch }, did: "wrote a patch" } : null,
-    toAction: (args) => ({ patch: recordsAt(args, "operations") }),
+    toAction: (args) => ({ patch: readRecords(args, "operations") }),
   },
   echoArgs: () => ({
     operations: [{ type: "create_file", path: "echo.txt", diff: "+You said something.\n" }],
@@ -80,7 +80,7 @@ export const applyPatch: ToolRecord = {
         {
           ...callFields,
           status: oneOf("in_progress", "completed"),
-          operation: byType({
+          operation: taggedUnion({
             create_file: operationWithDiff,
             update_file: operationWithDiff,
             delete_file: object(file),
@@ -95,7 +95,7 @@ export const applyPatch: ToolRecord = {
     apply_patch_call_output: {
       check: object(
         { ...callFields, status: oneOf("completed", "failed") },
-        { id: itemId, caller, output: maybe(longText), created_by },
+        { id: itemId, caller, output: nullable(longText), created_by },
       ),
       toResult: ({ status, output }) =>
         joinParagraphs([`The patch ${status === "failed" ? "failed" : "was applied"}.`, output]),
@@ -112,9 +112,9 @@ function isOperation(value: unknown): boolean {
 
 function createEvents(item: WireItem): LocalToolEvents {
   const events = createNoEvents(item);
-  const operation = recordAt(item, "operation");
+  const operation = readRecord(item, "operation");
   if (!("diff" in operation)) return events;
-  const diff = textAt(operation, "diff");
+  const diff = readString(operation, "diff");
   return {
     ...events,
     added: { ...events.added, operation: { ...operation, diff: "" } },

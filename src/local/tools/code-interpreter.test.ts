@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { type TurnParts, turnState } from "../../../tests/support/local/turn-state.ts";
+import { type TurnParts, createTurnState } from "../../../tests/support/local/turn-state.ts";
 import { useTool } from "../responses/use-tool.ts";
 
 const tools = [{ type: "code_interpreter", container: { type: "auto" } }];
 
 async function runPython(python: NonNullable<TurnParts["python"]>) {
-  const state = turnState({ tools, python });
+  const state = createTurnState({ tools, python });
   await useTool({ code: "…" }, state);
   return state.output[0]?.["outputs"];
 }

@@ -1,7 +1,7 @@
-import { recordsAt, textAt } from "../../base/reading.ts";
+import { readRecords, readString } from "../../base/reading.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import type { PythonRun } from "../sandbox/sandbox.ts";
-import { byType, either, list, maybe, object, oneOf, text } from "../validators/shapes.ts";
+import { taggedUnion, either, array, nullable, object, oneOf, string } from "../validators/shapes.ts";
 import { hideContainerSecrets, newContainerFields } from "./container-fields.ts";
 import { createStringsSchema, isString, joinParagraphs } from "./function-schema.ts";
 import { createDeltas, createStages, toInProgress } from "./item-events.ts";
@@ -16,8 +16,8 @@ export const codeInterpreter: ToolRecord = {
     {
       type,
       container: either({
-        string: text({ min: 1 }),
-        object: byType({ auto: object({ type }, newContainerFields) }),
+        string: string({ min: 1 }),
+        object: taggedUnion({ auto: object({ type }, newContainerFields) }),
       }),
     },
     { allowed_callers },
@@ -26,7 +26,7 @@ export const codeInterpreter: ToolRecord = {
   echo: (entry) => hideContainerSecrets(entry, "container"),
 
   async run({ entry, args }, { newId, containers }) {
-    const code = textAt(args, "code");
+    const code = readString(args, "code");
     const containerId = await containers.resolve(entry["container"]);
     const run = await containers.python(containerId, code);
     const where = { code, container_id: containerId };
@@ -39,7 +39,7 @@ export const codeInterpreter: ToolRecord = {
     key: "code",
     fromAction: (action) =>
       "code" in action ? { args: { code: action.code }, did: "ran code" } : null,
-    toAction: (args) => ({ code: textAt(args, "code") }),
+    toAction: (args) => ({ code: readString(args, "code") }),
   },
   echoArgs: (said) => ({ code: `print(${JSON.stringify(`You said: ${said}`)})` }),
   functions: [
@@ -59,7 +59,7 @@ export const codeInterpreter: ToolRecord = {
       return code === undefined ? null : { code };
     },
     answer: (call) => {
-      const logs = recordsAt(call, "outputs").map((part) => textAt(part, "logs"));
+      const logs = readRecords(call, "outputs").map((part) => readString(part, "logs"));
       return logs.join("").trim();
     },
   },
@@ -69,17 +69,17 @@ export const codeInterpreter: ToolRecord = {
       check: object(
         {
           type,
-          id: text({ min: 1 }),
-          container_id: text({ min: 1 }),
-          code: maybe(longText),
+          id: string({ min: 1 }),
+          container_id: string({ min: 1 }),
+          code: nullable(longText),
         },
         {
           status: oneOf("in_progress", "completed", "incomplete", "interpreting", "failed"),
-          outputs: maybe(
-            list(
-              byType({
+          outputs: nullable(
+            array(
+              taggedUnion({
                 logs: object({ type, logs: longText }),
-                image: object({ type, url: text() }),
+                image: object({ type, url: string() }),
               }),
             ),
           ),
@@ -116,7 +116,7 @@ function describeEnd({ timedOut, died, truncated }: PythonRun): string {
 }
 
 function createEvents(item: WireItem): LocalToolEvents {
-  const code = textAt(item, "code");
+  const code = readString(item, "code");
   return {
     added: { ...toInProgress(item), code: "", outputs: null },
     running: [
@@ -129,7 +129,7 @@ function createEvents(item: WireItem): LocalToolEvents {
 }
 
 function toCall(item: WireItem): LocalToolPastCall {
-  const outputs = recordsAt(item, "outputs").map(({ type: kind, logs }) =>
+  const outputs = readRecords(item, "outputs").map(({ type: kind, logs }) =>
     kind === "image" ? "[An image was created.]" : logs,
   );
   const result = joinParagraphs(outputs, "It printed nothing.");

@@ -1,14 +1,14 @@
 import {
   anyObject,
-  byType,
+  taggedUnion,
   integer,
-  list,
-  maybe,
+  array,
+  nullable,
   object,
   oneOf,
-  text,
+  string,
 } from "../validators/shapes.ts";
-import { bare, callFields, itemId, status, type } from "./item-fields.ts";
+import { typeOnly, callFields, itemId, status, type } from "./item-fields.ts";
 import type { ToolRecord } from "./tool-record.ts";
 
 /** Operates a computer at the client. Local models never call it, but its items are accepted. https://platform.openai.com/docs/guides/tools-computer-use */
@@ -16,8 +16,8 @@ export const computer: ToolRecord = {
   kind: "computer",
   aliases: ["computer_use_preview"],
   choiceTypes: ["computer", "computer_use", "computer_use_preview"],
-  check: byType({
-    computer: bare,
+  check: taggedUnion({
+    computer: typeOnly,
     computer_use_preview: object({
       type,
       display_width: integer({ min: 1 }),
@@ -28,11 +28,11 @@ export const computer: ToolRecord = {
   items: {
     computer_call: {
       check: object(
-        { ...callFields, id: text() },
+        { ...callFields, id: string() },
         {
           action: anyObject,
-          actions: list(anyObject),
-          pending_safety_checks: maybe(list(anyObject)),
+          actions: array(anyObject),
+          pending_safety_checks: nullable(array(anyObject)),
           status,
         },
       ),
@@ -41,7 +41,7 @@ export const computer: ToolRecord = {
     computer_call_output: {
       check: object(
         { ...callFields, output: anyObject },
-        { id: itemId, acknowledged_safety_checks: maybe(list(anyObject)), status },
+        { id: itemId, acknowledged_safety_checks: nullable(array(anyObject)), status },
       ),
       includes: { "computer_call_output.output.image_url": (item) => item },
     },

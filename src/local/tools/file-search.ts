@@ -1,19 +1,19 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import { numberAt, recordAt, recordsAt, textAt, textsAt } from "../../base/reading.ts";
+import { readNumber, readRecord, readRecords, readString, readStrings } from "../../base/reading.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import {
   anyObject,
-  byType,
-  decimal,
+  taggedUnion,
+  number,
   either,
   integer,
   joinPath,
-  list,
-  maybe,
+  array,
+  nullable,
   object,
   oneOf,
-  type Shape,
-  text,
+  type Validator,
+  string,
 } from "../validators/shapes.ts";
 import { createStringsSchema, isString, joinParagraphs } from "./function-schema.ts";
 import { createStages, toInProgress } from "./item-events.ts";
@@ -22,13 +22,13 @@ import type { LocalToolPastCall } from "./local-tool.ts";
 import type { ToolRecord } from "./tool-record.ts";
 
 const textOrList = either({
-  string: text(),
-  array: list((value, path) => (typeof value === "number" ? null : text()(value, path))),
+  string: string(),
+  array: array((value, path) => (typeof value === "number" ? null : string()(value, path))),
 });
 
 const comparison = object({
   type,
-  key: text({ min: 1 }),
+  key: string({ min: 1 }),
   value: (value, path) => {
     if (typeof value === "number" || typeof value === "boolean") return null;
     return textOrList(value, path);
@@ -36,18 +36,18 @@ const comparison = object({
 });
 
 /** Creates a validator of filters, nested at most `depth` levels deep. */
-function createFilter(depth: number): Shape {
+function createFilter(depth: number): Validator {
   const names = ["eq", "ne", "gt", "gte", "lt", "lte", "in", "nin"];
   const shapes = Object.fromEntries(names.map((name) => [name, comparison]));
-  if (depth === 0) return byType(shapes);
-  const compound = object({ type, filters: list(createFilter(depth - 1), { min: 1 }) });
-  return byType({ ...shapes, and: compound, or: compound });
+  if (depth === 0) return taggedUnion(shapes);
+  const compound = object({ type, filters: array(createFilter(depth - 1), { min: 1 }) });
+  return taggedUnion({ ...shapes, and: compound, or: compound });
 }
 
-const attribute: Shape = (value, path) =>
-  typeof value === "number" || typeof value === "boolean" ? null : text()(value, path);
+const attribute: Validator = (value, path) =>
+  typeof value === "number" || typeof value === "boolean" ? null : string()(value, path);
 
-const attributes: Shape = (value, path) => {
+const attributes: Validator = (value, path) => {
   if (!isPlainObject(value)) return anyObject(value, path);
   for (const [key, part] of Object.entries(value)) {
     const problem = attribute(part, joinPath(path, key));
@@ -59,12 +59,12 @@ const attributes: Shape = (value, path) => {
 const result = object(
   {},
   {
-    file_id: text(),
-    text: text(),
-    filename: text(),
-    score: decimal(),
-    attributes: maybe(attributes),
-    vector_store_id: text(),
+    file_id: string(),
+    text: string(),
+    filename: string(),
+    score: number(),
+    attributes: nullable(attributes),
+    vector_store_id: string(),
   },
 );
 
@@ -72,17 +72,17 @@ const result = object(
 export const fileSearch: ToolRecord = {
   kind: "file_search",
   check: object(
-    { type, vector_store_ids: list(text({ min: 1 }), { min: 1 }) },
+    { type, vector_store_ids: array(string({ min: 1 }), { min: 1 }) },
     {
       max_num_results: integer({ min: 1, max: 50 }),
-      filters: maybe(createFilter(16)),
-      ranking_options: maybe(
+      filters: nullable(createFilter(16)),
+      ranking_options: nullable(
         object(
           {},
           {
             ranker: oneOf("auto", "default-2024-11-15"),
-            score_threshold: decimal({ min: 0, max: 1 }),
-            hybrid_search: maybe(object({ embedding_weight: decimal(), text_weight: decimal() })),
+            score_threshold: number({ min: 0, max: 1 }),
+            hybrid_search: nullable(object({ embedding_weight: number(), text_weight: number() })),
           },
         ),
       ),
@@ -95,18 +95,18 @@ export const fileSearch: ToolRecord = {
     ranking_options: {
       ranker: "auto",
       score_threshold: 0,
-      ...recordAt(entry, "ranking_options"),
+      ...readRecord(entry, "ranking_options"),
     },
   }),
 
   async run({ entry, args }, { newId, services, cite }) {
-    const query = textAt(args, "query");
+    const query = readString(args, "query");
     const hits = await services.vectorStores.search({
-      vectorStoreIds: textsAt(entry, "vector_store_ids"),
+      vectorStoreIds: readStrings(entry, "vector_store_ids"),
       query,
-      maxResults: numberAt(entry, "max_num_results") ?? 20,
+      maxResults: readNumber(entry, "max_num_results") ?? 20,
       filters: entry["filters"] ?? null,
-      scoreThreshold: numberAt(recordAt(entry, "ranking_options"), "score_threshold") ?? 0,
+      scoreThreshold: readNumber(readRecord(entry, "ranking_options"), "score_threshold") ?? 0,
     });
     cite(hits.map(({ fileId, filename }) => ({ type: "file", fileId, filename })));
     const results = hits.map(({ fileId, ...hit }) => {
@@ -127,7 +127,7 @@ export const fileSearch: ToolRecord = {
         return isOffered ? { args: { query: search }, did: "searched files" } : null;
       return "file" in search ? { args: { query: search.file }, did: "searched files" } : null;
     },
-    toAction: (args) => ({ search: { file: textAt(args, "query") } }),
+    toAction: (args) => ({ search: { file: readString(args, "query") } }),
   },
   echoArgs: (said) => ({ query: said || "anything" }),
   functions: [
@@ -144,11 +144,11 @@ export const fileSearch: ToolRecord = {
       check: object(
         {
           type,
-          id: text({ min: 1 }),
+          id: string({ min: 1 }),
           status: oneOf("in_progress", "searching", "completed", "incomplete", "failed"),
-          queries: list(text()),
+          queries: array(string()),
         },
-        { results: maybe(list(result)), created_by },
+        { results: nullable(array(result)), created_by },
       ),
       events: (item) => ({
         added: { ...toInProgress(item), queries: [], results: null },
@@ -164,7 +164,7 @@ export const fileSearch: ToolRecord = {
 function toCall(item: WireItem): LocalToolPastCall {
   const { queries } = item;
   const query = Array.isArray(queries) ? queries.join("; ") : "";
-  const found = recordsAt(item, "results").map(
+  const found = readRecords(item, "results").map(
     ({ filename, file_id: id, text: passage }) => `[${filename ?? id}]\n${passage ?? ""}`,
   );
   return { args: { query }, result: joinParagraphs(found, "Nothing was found.") };

@@ -1,4 +1,4 @@
-import { anyObject, integer, maybe, object, oneOf, text } from "../validators/shapes.ts";
+import { anyObject, integer, nullable, object, oneOf, string } from "../validators/shapes.ts";
 import { createStages } from "./item-events.ts";
 import { type } from "./item-fields.ts";
 import type { ToolRecord } from "./tool-record.ts";
@@ -11,14 +11,14 @@ export const imageGeneration: ToolRecord = {
     { type },
     {
       action: oneOf("generate", "edit", "auto"),
-      model: text(),
+      model: string(),
       quality: oneOf("low", "medium", "high", "xhigh", "max", "auto"),
-      size: text(),
+      size: string(),
       output_format: oneOf("png", "webp", "jpeg", "gif", "svg"),
       output_compression: integer({ min: 0, max: 100 }),
       background: oneOf("transparent", "opaque", "auto"),
-      input_fidelity: maybe(oneOf("high", "low")),
-      input_image_mask: object({}, { file_id: text(), image_url: text() }),
+      input_fidelity: nullable(oneOf("high", "low")),
+      input_image_mask: object({}, { file_id: string(), image_url: string() }),
       moderation: oneOf("auto", "low"),
       partial_images: integer({ min: 0, max: 3 }),
       svg: anyObject,
@@ -27,17 +27,17 @@ export const imageGeneration: ToolRecord = {
   items: {
     image_generation_call: {
       check: object(
-        { type, id: text({ min: 1 }) },
+        { type, id: string({ min: 1 }) },
         {
           status: oneOf("in_progress", "completed", "generating", "failed"),
-          result: maybe(text()),
-          action: maybe(text()),
-          background: maybe(text()),
-          error: maybe(anyObject),
-          output_format: maybe(text()),
-          quality: maybe(text()),
-          revised_prompt: maybe(text()),
-          size: maybe(text()),
+          result: nullable(string()),
+          action: nullable(string()),
+          background: nullable(string()),
+          error: nullable(anyObject),
+          output_format: nullable(string()),
+          quality: nullable(string()),
+          revised_prompt: nullable(string()),
+          size: nullable(string()),
           svg_usage: anyObject,
         },
       ),

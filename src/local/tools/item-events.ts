@@ -1,6 +1,6 @@
-import { textAt } from "../../base/reading.ts";
+import { readString } from "../../base/reading.ts";
 import type { WireItem } from "../../openai/wire.ts";
-import { chunksOf } from "../event-chunks.ts";
+import { splitIntoChunks } from "../event-chunks.ts";
 import type { LocalToolEvent, LocalToolEvents } from "./local-tool.ts";
 
 /** Returns an item in the state before it completes. */
@@ -14,7 +14,7 @@ export function createStages(
   ...stages: readonly string[]
 ): readonly LocalToolEvent[] {
   return stages.map((stage) => ({
-    type: `response.${textAt(item, "type")}.${stage}`,
+    type: `response.${readString(item, "type")}.${stage}`,
     item_id: item["id"],
   }));
 }
@@ -27,7 +27,7 @@ export function* createDeltas(
   whole: WireItem,
 ): Iterable<LocalToolEvent> {
   const { id: item_id } = item;
-  for (const delta of chunksOf(text)) yield { type: `${name}.delta`, item_id, delta };
+  for (const delta of splitIntoChunks(text)) yield { type: `${name}.delta`, item_id, delta };
   yield { type: `${name}.done`, item_id, ...whole };
 }
 

@@ -1,22 +1,22 @@
-import { recordAt, textAt } from "../../base/reading.ts";
-import { integer, list, map, maybe, object, oneOf, text } from "../validators/shapes.ts";
+import { readRecord, readString } from "../../base/reading.ts";
+import { integer, array, recordOf, nullable, object, oneOf, string } from "../validators/shapes.ts";
 import { createNoEvents } from "./item-events.ts";
-import { bare, callFields, callId, itemId, longText, status, type } from "./item-fields.ts";
+import { typeOnly, callFields, callId, itemId, longText, status, type } from "./item-fields.ts";
 import type { ToolRecord } from "./tool-record.ts";
 
 /** Shell commands of older models, run by the client. Local models never call it, but its items are accepted. */
 export const localShell: ToolRecord = {
   kind: "local_shell",
-  check: bare,
+  check: typeOnly,
   items: {
     local_shell_call: {
       check: object(
         {
           ...callFields,
-          id: text(),
+          id: string(),
           action: object(
-            { type: oneOf("exec"), command: list(text()), env: map(text()) },
-            { timeout_ms: maybe(integer()), working_directory: maybe(text()), user: maybe(text()) },
+            { type: oneOf("exec"), command: array(string()), env: recordOf(string()) },
+            { timeout_ms: nullable(integer()), working_directory: nullable(string()), user: nullable(string()) },
           ),
         },
         { status },
@@ -24,19 +24,19 @@ export const localShell: ToolRecord = {
       events(item) {
         const { added, ...rest } = createNoEvents(item);
         return {
-          added: { ...added, action: { ...recordAt(item, "action"), command: [] } },
+          added: { ...added, action: { ...readRecord(item, "action"), command: [] } },
           ...rest,
         };
       },
       toCall(item) {
-        const { command } = recordAt(item, "action");
+        const { command } = readRecord(item, "action");
         const line = Array.isArray(command) ? command.join(" ") : command;
         return { name: "shell", args: { commands: [line] } };
       },
     },
     local_shell_call_output: {
       check: object({ type, output: longText }, { id: itemId, call_id: callId, status }),
-      toResult: (item) => textAt(item, "output"),
+      toResult: (item) => readString(item, "output"),
     },
   },
 };

@@ -1,64 +1,64 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import { recordAt, textAt } from "../../base/reading.ts";
+import { readRecord, readString } from "../../base/reading.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { missingParameter } from "../api-problem.ts";
 import {
   anything,
   either,
-  flag,
+  boolean,
   joinPath,
-  list,
-  map,
-  maybe,
+  array,
+  recordOf,
+  nullable,
   object,
   oneOf,
-  type Shape,
-  text,
+  type Validator,
+  string,
 } from "../validators/shapes.ts";
 import { createDeltas, createStages, toInProgress } from "./item-events.ts";
 import { allowed_callers, itemId, longText, type } from "./item-fields.ts";
 import type { LocalToolEvents } from "./local-tool.ts";
 import type { ToolRecord } from "./tool-record.ts";
 
-const filter = object({}, { tool_names: list(text()), read_only: maybe(flag) });
+const filter = object({}, { tool_names: array(string()), read_only: nullable(boolean) });
 
 const fields = object(
-  { type, server_label: text({ min: 1 }) },
+  { type, server_label: string({ min: 1 }) },
   {
-    server_url: text({ min: 1 }),
-    connector_id: text({ min: 1 }),
-    tunnel_id: text({ pattern: /^tunnel_[a-z0-9]{32}$/ }),
-    authorization: text(),
-    headers: maybe(map(text())),
-    server_description: maybe(text()),
-    allowed_tools: maybe(either({ array: list(text()), object: filter })),
-    require_approval: maybe(
+    server_url: string({ min: 1 }),
+    connector_id: string({ min: 1 }),
+    tunnel_id: string({ pattern: /^tunnel_[a-z0-9]{32}$/ }),
+    authorization: string(),
+    headers: nullable(recordOf(string())),
+    server_description: nullable(string()),
+    allowed_tools: nullable(either({ array: array(string()), object: filter })),
+    require_approval: nullable(
       either({
         string: oneOf("always", "never"),
-        object: object({}, { always: maybe(filter), never: maybe(filter) }),
+        object: object({}, { always: nullable(filter), never: nullable(filter) }),
       }),
     ),
-    defer_loading: flag,
+    defer_loading: boolean,
     allowed_callers,
   },
 );
 
 /** Requires a server's URL, connector or tunnel. */
-const check: Shape = (value, path) => {
+const check: Validator = (value, path) => {
   const problem = fields(value, path);
   const places = ["server_url", "connector_id", "tunnel_id"];
   if (problem || (isPlainObject(value) && places.some((key) => key in value))) return problem;
   return missingParameter(joinPath(path, "server_url"));
 };
 
-const serverItem = { type, id: text({ min: 1 }), server_label: text() };
+const serverItem = { type, id: string({ min: 1 }), server_label: string() };
 
 /** Calls tools of MCP servers. The local provider does not support it and rejects requests that offer it. https://platform.openai.com/docs/guides/tools-connectors-mcp */
 export const mcp: ToolRecord = {
   kind: "mcp",
   isRefused: true,
   check,
-  checkChoice: object({ type, server_label: text({ min: 1 }) }, { name: maybe(text()) }),
+  checkChoice: object({ type, server_label: string({ min: 1 }) }, { name: nullable(string()) }),
   label: "server_label",
   echo,
   items: {
@@ -66,10 +66,10 @@ export const mcp: ToolRecord = {
       check: object(
         {
           ...serverItem,
-          tools: list(
+          tools: array(
             object(
-              { name: text(), input_schema: anything },
-              { description: maybe(text()), annotations: anything },
+              { name: string(), input_schema: anything },
+              { description: nullable(string()), annotations: anything },
             ),
           ),
         },
@@ -86,22 +86,22 @@ export const mcp: ToolRecord = {
       },
     },
     mcp_approval_request: {
-      check: object({ ...serverItem, name: text(), arguments: longText }),
+      check: object({ ...serverItem, name: string(), arguments: longText }),
     },
     mcp_approval_response: {
       check: object(
-        { type, approval_request_id: text({ min: 1 }), approve: flag },
-        { id: itemId, reason: maybe(text()), request_id: maybe(text()) },
+        { type, approval_request_id: string({ min: 1 }), approve: boolean },
+        { id: itemId, reason: nullable(string()), request_id: nullable(string()) },
       ),
     },
     mcp_call: {
       check: object(
-        { ...serverItem, name: text(), arguments: longText },
+        { ...serverItem, name: string(), arguments: longText },
         {
-          output: maybe(longText),
+          output: nullable(longText),
           error: anything,
-          status: maybe(oneOf("in_progress", "completed", "incomplete", "calling", "failed")),
-          approval_request_id: maybe(text()),
+          status: nullable(oneOf("in_progress", "completed", "incomplete", "calling", "failed")),
+          approval_request_id: nullable(string()),
         },
       ),
       events: createCallEvents,
@@ -114,7 +114,7 @@ const REDACTED = "<redacted>";
 /** Redacts the URL path, headers and authorization: responses do not repeat them. */
 function echo(entry: WireItem): WireItem {
   const { authorization, server_url: url } = entry;
-  const names = Object.keys(recordAt(entry, "headers"));
+  const names = Object.keys(readRecord(entry, "headers"));
   const hidden = Object.fromEntries(names.map((name) => [name, REDACTED]));
   return {
     allowed_tools: null,
@@ -134,7 +134,7 @@ function hidePath(url: string): string {
 }
 
 function createCallEvents(item: WireItem): LocalToolEvents {
-  const args = textAt(item, "arguments");
+  const args = readString(item, "arguments");
   return {
     added: { ...toInProgress(item), arguments: "", output: null, error: null },
     running: [

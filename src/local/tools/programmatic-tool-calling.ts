@@ -1,19 +1,19 @@
-import { object, oneOf, text } from "../validators/shapes.ts";
-import { bare, callFields, longText } from "./item-fields.ts";
+import { object, oneOf, string } from "../validators/shapes.ts";
+import { typeOnly, callFields, longText } from "./item-fields.ts";
 import type { ToolRecord } from "./tool-record.ts";
 
 /** Lets the model call tools from programs. Local models never do, but the items are accepted. */
 export const programmaticToolCalling: ToolRecord = {
   kind: "programmatic_tool_calling",
-  check: bare,
+  check: typeOnly,
   items: {
     program: {
-      check: object({ ...callFields, id: text(), code: longText, fingerprint: longText }),
+      check: object({ ...callFields, id: string(), code: longText, fingerprint: longText }),
     },
     program_output: {
       check: object({
         ...callFields,
-        id: text(),
+        id: string(),
         result: longText,
         status: oneOf("completed", "incomplete"),
       }),

@@ -1,9 +1,9 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import { recordAt, recordsAt, textAt, textsAt } from "../../base/reading.ts";
+import { readRecord, readRecords, readString, readStrings } from "../../base/reading.ts";
 import type { WireItem } from "../../openai/wire.ts";
-import { chunksOf } from "../event-chunks.ts";
+import { splitIntoChunks } from "../event-chunks.ts";
 import type { ShellRun } from "../sandbox/sandbox.ts";
-import { byType, integer, list, maybe, object, oneOf, text } from "../validators/shapes.ts";
+import { taggedUnion, integer, array, nullable, object, oneOf, string } from "../validators/shapes.ts";
 import { hideContainerSecrets, newContainerFields } from "./container-fields.ts";
 import { createObjectSchema, isString, joinParagraphs } from "./function-schema.ts";
 import { toInProgress } from "./item-events.ts";
@@ -18,48 +18,48 @@ import {
 import type { LocalToolEvents } from "./local-tool.ts";
 import type { ToolRecord } from "./tool-record.ts";
 
-const localSkills = list(object({ name: text(), description: text(), path: text() }), { max: 200 });
-const reference = object({ type, container_id: text({ min: 1 }) });
+const localSkills = array(object({ name: string(), description: string(), path: string() }), { max: 200 });
+const reference = object({ type, container_id: string({ min: 1 }) });
 const local = object({ type }, { skills: localSkills });
 
-const containerSkills = list(
-  byType({
-    skill_reference: object({ type, skill_id: text({ min: 1 }) }, { version: text() }),
+const containerSkills = array(
+  taggedUnion({
+    skill_reference: object({ type, skill_id: string({ min: 1 }) }, { version: string() }),
     inline: object({
       type,
-      name: text(),
-      description: text(),
+      name: string(),
+      description: string(),
       source: object({
         type: oneOf("base64"),
         media_type: oneOf("application/zip"),
-        data: text({ max: 70_254_592 }),
+        data: string({ max: 70_254_592 }),
       }),
     }),
   }),
   { max: 200 },
 );
 
-const environment = byType({
+const environment = taggedUnion({
   container_auto: object({ type }, { ...newContainerFields, skills: containerSkills }),
   container_reference: reference,
   local,
 });
 
-const outcome = byType({ exit: object({ type, exit_code: integer() }), timeout: object({ type }) });
+const outcome = taggedUnion({ exit: object({ type, exit_code: integer() }), timeout: object({ type }) });
 
 /** Runs commands in a container, or passes them to the client. https://platform.openai.com/docs/guides/tools-shell */
 export const shell: ToolRecord = {
   kind: "shell",
-  check: object({ type }, { environment: maybe(environment), allowed_callers }),
+  check: object({ type }, { environment: nullable(environment), allowed_callers }),
   containerField: "environment",
   echo(entry, containerId) {
-    const isNew = recordAt(entry, "environment")["type"] === "container_auto";
+    const isNew = readRecord(entry, "environment")["type"] === "container_auto";
     if (!isNew || containerId === null) return hideContainerSecrets(entry, "environment");
     return { ...entry, environment: { type: "container_reference", container_id: containerId } };
   },
 
   async run({ entry, args }, { newId, containers }) {
-    const commands = textsAt(args, "commands");
+    const commands = readStrings(args, "commands");
     const call = {
       id: newId("sh_"),
       type: "shell_call",
@@ -91,7 +91,7 @@ export const shell: ToolRecord = {
     key: "shell",
     fromAction: (action) =>
       "shell" in action ? { args: { commands: action.shell }, did: "ran commands" } : null,
-    toAction: (args) => ({ shell: textsAt(args, "commands") }),
+    toAction: (args) => ({ shell: readStrings(args, "commands") }),
   },
   echoArgs: () => ({ commands: ["true"] }),
   functions: [
@@ -121,31 +121,31 @@ export const shell: ToolRecord = {
         {
           ...callFields,
           action: object(
-            { commands: list(text()) },
-            { timeout_ms: maybe(integer()), max_output_length: maybe(integer()) },
+            { commands: array(string()) },
+            { timeout_ms: nullable(integer()), max_output_length: nullable(integer()) },
           ),
         },
         {
           ...callOptions,
-          environment: maybe(byType({ local, container_reference: reference })),
+          environment: nullable(taggedUnion({ local, container_reference: reference })),
         },
       ),
       events: createCallEvents,
       answer: "shell_call_output",
-      needsAnswer: (item) => recordAt(item, "environment")["type"] !== "container_reference",
-      toCall: (item) => ({ args: { commands: recordAt(item, "action")["commands"] } }),
+      needsAnswer: (item) => readRecord(item, "environment")["type"] !== "container_reference",
+      toCall: (item) => ({ args: { commands: readRecord(item, "action")["commands"] } }),
       containerAt: ["environment", "container_id"],
     },
     shell_call_output: {
       check: object(
         {
           ...callFields,
-          output: list(object({ stdout: longText, stderr: longText, outcome }, { created_by })),
+          output: array(object({ stdout: longText, stderr: longText, outcome }, { created_by })),
         },
-        { ...callOptions, max_output_length: maybe(integer()) },
+        { ...callOptions, max_output_length: nullable(integer()) },
       ),
       events: createOutputEvents,
-      toResult: (item) => joinParagraphs(recordsAt(item, "output").map(describeOutput)),
+      toResult: (item) => joinParagraphs(readRecords(item, "output").map(describeOutput)),
     },
   },
 };
@@ -156,7 +156,7 @@ function toOutput({ stdout, stderr, exitCode }: ShellRun): object {
 }
 
 function createCallEvents(item: WireItem): LocalToolEvents {
-  const action = recordAt(item, "action");
+  const action = readRecord(item, "action");
   const { commands } = action;
   const all = Array.isArray(commands) ? commands.map(String) : [];
   return {
@@ -165,7 +165,7 @@ function createCallEvents(item: WireItem): LocalToolEvents {
       const name = "response.shell_call_command";
       return [
         { type: `${name}.added`, command_index, command: "" },
-        ...chunksOf(command).map((delta) => ({ type: `${name}.delta`, command_index, delta })),
+        ...splitIntoChunks(command).map((delta) => ({ type: `${name}.delta`, command_index, delta })),
         { type: `${name}.done`, command_index, command },
       ];
     }),
@@ -181,8 +181,8 @@ function createOutputEvents(item: WireItem): LocalToolEvents {
   const running = entries.flatMap((entry, command_index) => {
     const place = { item_id: item["id"], command_index };
     const streams = ["stdout", "stderr"].flatMap((key) => {
-      const printed = isPlainObject(entry) ? textAt(entry, key) : "";
-      return chunksOf(printed).map((part) => ({
+      const printed = isPlainObject(entry) ? readString(entry, key) : "";
+      return splitIntoChunks(printed).map((part) => ({
         type: `${name}.delta`,
         ...place,
         delta: { [key]: part },
@@ -195,7 +195,7 @@ function createOutputEvents(item: WireItem): LocalToolEvents {
 
 function describeOutput(output: WireItem): string {
   const { stdout, stderr } = output;
-  const { type: how, exit_code: code } = recordAt(output, "outcome");
+  const { type: how, exit_code: code } = readRecord(output, "outcome");
   const end = how === "timeout" ? "It timed out and was stopped." : `Exit code: ${code}`;
   const parts = [stdout, stderr && `stderr:\n${stderr}`, end];
   return parts.filter((part) => isString(part) && part !== "").join("\n");

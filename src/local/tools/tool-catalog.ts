@@ -51,7 +51,7 @@ export class ToolCatalog {
   }
 
   /** Whether the client sometimes or always answers items with this type. */
-  isAnswered(type: string): boolean {
+  mayNeedAnswer(type: string): boolean {
     return this.#answeredTypes.has(type);
   }
 
@@ -73,7 +73,7 @@ export class ToolCatalog {
 }
 
 /** Whether the client answers all of a kind's calls. */
-export function isHandedOver({ items }: ToolRecord): boolean {
+export function isClientTool({ items }: ToolRecord): boolean {
   const [call] = Object.values(items);
   return call?.answer !== undefined && call.needsAnswer === undefined;
 }

@@ -1,6 +1,6 @@
 import type { WireItem } from "../../openai/wire.ts";
 import type { ModelAction } from "../model-action.ts";
-import type { Shape } from "../validators/shapes.ts";
+import type { Validator } from "../validators/shapes.ts";
 import type {
   LocalTool,
   LocalToolCall,
@@ -14,8 +14,8 @@ import type { ToolServices } from "./tool-services.ts";
 export interface ToolRecord
   extends Omit<LocalTool, "run" | "items" | "check" | "checkChoice" | "functions" | "echo"> {
   readonly items: Readonly<Record<string, ItemRecord>>;
-  readonly check?: Shape | undefined;
-  readonly checkChoice?: Shape | undefined;
+  readonly check?: Validator | undefined;
+  readonly checkChoice?: Validator | undefined;
   readonly functions?: readonly FunctionRecord[] | undefined;
   /** Runs a call. Absent for kinds that do not run locally. */
   run?(
@@ -40,7 +40,7 @@ export interface ToolRecord
 
 /** One item type of a kind. */
 export interface ItemRecord extends Omit<LocalToolItem, "check"> {
-  readonly check?: Shape | undefined;
+  readonly check?: Validator | undefined;
   /** Whether its `tools` have the same format as a request's. @default false */
   readonly listsTools?: true | undefined;
 }

@@ -1,19 +1,19 @@
-import { anyObject, anything, list, maybe, object, oneOf, text } from "../validators/shapes.ts";
+import { anyObject, anything, array, nullable, object, oneOf, string } from "../validators/shapes.ts";
 import { callId, created_by, itemId, status, type } from "./item-fields.ts";
 import type { ToolRecord } from "./tool-record.ts";
 
 const execution = oneOf("server", "client");
-const options = { id: itemId, call_id: maybe(callId), execution, status, created_by };
+const options = { id: itemId, call_id: nullable(callId), execution, status, created_by };
 
 /** Finds tools whose loading is deferred. Local models never call it, but its items are accepted. */
 export const toolSearch: ToolRecord = {
   kind: "tool_search",
   choiceTypes: [],
-  check: object({ type }, { execution, description: maybe(text()), parameters: maybe(anyObject) }),
+  check: object({ type }, { execution, description: nullable(string()), parameters: nullable(anyObject) }),
   items: {
     tool_search_call: { check: object({ type, arguments: anything }, options) },
     tool_search_output: {
-      check: object({ type, tools: list(anything) }, options),
+      check: object({ type, tools: array(anything) }, options),
       listsTools: true,
     },
   },

@@ -1,20 +1,20 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import { recordAt, recordsAt, textAt, textsAt } from "../../base/reading.ts";
+import { readRecord, readRecords, readString, readStrings } from "../../base/reading.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { ApiProblem } from "../api-problem.ts";
 import type { ModelAction } from "../model-action.ts";
 import {
   anyObject,
   anything,
-  byType,
-  flag,
-  idOf,
+  taggedUnion,
+  boolean,
+  idWithPrefix,
   integer,
-  list,
-  maybe,
+  array,
+  nullable,
   object,
   oneOf,
-  text,
+  string,
 } from "../validators/shapes.ts";
 import { createStringsSchema, isString, joinParagraphs } from "./function-schema.ts";
 import { createStages, toInProgress } from "./item-events.ts";
@@ -23,19 +23,19 @@ import type { LocalToolPastCall } from "./local-tool.ts";
 import type { ShorthandCall, ToolContext, ToolRecord } from "./tool-record.ts";
 import type { WebService } from "./tool-services.ts";
 
-const search_context_size = maybe(oneOf("low", "medium", "high"));
-const search_content_types = list(oneOf("text", "image"));
-const domains = maybe(list(text({ min: 1 }), { max: 100 }));
+const search_context_size = nullable(oneOf("low", "medium", "high"));
+const search_content_types = array(oneOf("text", "image"));
+const domains = nullable(array(string({ min: 1 }), { max: 100 }));
 
-const user_location = maybe(
+const user_location = nullable(
   object(
     {},
     {
       type: oneOf("approximate"),
-      country: maybe(text()),
-      region: maybe(text()),
-      city: maybe(text()),
-      timezone: maybe(text()),
+      country: nullable(string()),
+      region: nullable(string()),
+      city: nullable(string()),
+      timezone: nullable(string()),
     },
   ),
 );
@@ -43,8 +43,8 @@ const user_location = maybe(
 const current = object(
   { type },
   {
-    external_web_access: maybe(flag),
-    filters: maybe(object({}, { allowed_domains: domains, blocked_domains: domains })),
+    external_web_access: nullable(boolean),
+    filters: nullable(object({}, { allowed_domains: domains, blocked_domains: domains })),
     search_context_size,
     user_location,
     return_token_budget: oneOf("default", "unlimited"),
@@ -55,15 +55,15 @@ const current = object(
 
 const preview = object({ type }, { search_context_size, search_content_types, user_location });
 
-const sources = maybe(
-  list(byType({ url: object({ type, url: text() }), api: object({ type, name: text() }) })),
+const sources = nullable(
+  array(taggedUnion({ url: object({ type, url: string() }), api: object({ type, name: string() }) })),
 );
 
 /** Searches the provider's pages, opens one, or finds text in one. https://platform.openai.com/docs/guides/tools-web-search */
 export const webSearch: ToolRecord = {
   kind: "web_search",
   aliases: ["web_search_2025_08_26", "web_search_preview", "web_search_preview_2025_03_11"],
-  check: byType({
+  check: taggedUnion({
     web_search: current,
     web_search_2025_08_26: current,
     web_search_preview: preview,
@@ -86,7 +86,7 @@ export const webSearch: ToolRecord = {
     const call = { id: context.newId("ws_"), type: "web_search_call" };
     const { query, url, pattern } = args;
     if (isString(query)) return [{ ...call, ...searchPages(query, entry, context) }];
-    const page = textAt({ url }, "url");
+    const page = readString({ url }, "url");
     if (!isString(pattern)) return [{ ...call, ...openPage(page, context) }];
     const results = requireWeb(context)
       .find(page, pattern)
@@ -134,19 +134,19 @@ export const webSearch: ToolRecord = {
       check: object(
         {
           type,
-          id: idOf("ws"),
+          id: idWithPrefix("ws"),
           status: oneOf("in_progress", "searching", "completed", "failed", "incomplete"),
         },
         {
-          action: byType({
+          action: taggedUnion({
             search: object(
               { type },
-              { query: maybe(text()), queries: maybe(list(text())), sources },
+              { query: nullable(string()), queries: nullable(array(string())), sources },
             ),
-            open_page: object({ type }, { url: maybe(text()) }),
-            find_in_page: object({ type, pattern: text() }, { url: maybe(text()) }),
+            open_page: object({ type }, { url: nullable(string()) }),
+            find_in_page: object({ type, pattern: string() }, { url: nullable(string()) }),
           }),
-          results: maybe(list(anyObject)),
+          results: nullable(array(anyObject)),
           created_by,
         },
       ),
@@ -173,10 +173,10 @@ export const webSearch: ToolRecord = {
 };
 
 function searchPages(query: string, entry: WireItem, context: ToolContext): WireItem {
-  const filters = recordAt(entry, "filters");
+  const filters = readRecord(entry, "filters");
   const found = requireWeb(context).search(query, {
-    allowedDomains: textsAt(filters, "allowed_domains"),
-    blockedDomains: textsAt(filters, "blocked_domains"),
+    allowedDomains: readStrings(filters, "allowed_domains"),
+    blockedDomains: readStrings(filters, "blocked_domains"),
   });
   context.cite(found.map(({ url, title }) => ({ type: "url", url, title })));
   const pages = found.map(({ url }) => ({ type: "url", url }));
@@ -224,7 +224,7 @@ function omitKey(record: WireItem, key: string): WireItem {
 }
 
 function toCall(item: WireItem): LocalToolPastCall {
-  const action = recordAt(item, "action");
+  const action = readRecord(item, "action");
   const { type: did, url, pattern, query, queries } = action;
   const result = joinParagraphs(describePages(item, action), "Nothing was found.");
   if (did === "open_page") return { name: "open_page", args: { url }, result };
@@ -235,8 +235,8 @@ function toCall(item: WireItem): LocalToolPastCall {
 
 /** Describes pages with their text if the item includes it, otherwise only by address. */
 function describePages(item: WireItem, action: WireItem): readonly string[] {
-  const found = recordsAt(item, "results");
-  const pages = found.length > 0 ? found : recordsAt(action, "sources");
+  const found = readRecords(item, "results");
+  const pages = found.length > 0 ? found : readRecords(action, "sources");
   return pages.map(({ title, url, text: words }) => {
     const parts = [title && url ? `${title} (${url})` : url, words];
     return parts.filter((part) => isString(part) && part !== "").join("\n");

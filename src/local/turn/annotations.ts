@@ -17,7 +17,7 @@ export interface ProducedFile {
 }
 
 /** Creates the annotations of a text: the model's citations, and files that the text links to. */
-export function annotationsOf(
+export function createAnnotations(
   text: string,
   citations: readonly ModelCitation[],
   { hits, files }: Citable,

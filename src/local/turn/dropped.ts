@@ -1,4 +1,4 @@
 /** Thrown when the model is scripted to drop the connection. The connection's owner then closes it. */
-export class Dropped extends Error {
+export class ConnectionDroppedError extends Error {
   override readonly name = "ConnectionDroppedError";
 }

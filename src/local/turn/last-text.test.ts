@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
-import { lastText } from "./last-text.ts";
+import { readLastText } from "./last-text.ts";
 
 test("readLastText() returns the text of the last message that is not the model's", () => {
   const user = { role: "user", content: "One." };
   const parts = [{ type: "input_text", text: "Two" }, { type: "input_image" }, "no part"];
-  expect(lastText([])).toBe("");
-  expect(lastText([user, { role: "assistant", content: "Eins." }, { type: "reasoning" }])).toBe(
+  expect(readLastText([])).toBe("");
+  expect(readLastText([user, { role: "assistant", content: "Eins." }, { type: "reasoning" }])).toBe(
     "One.",
   );
-  expect(lastText([user, { role: "system", content: [...parts, { text: "." }] }])).toBe("Two.");
-  expect(lastText([user, { role: "user", content: null }])).toBe("");
+  expect(readLastText([user, { role: "system", content: [...parts, { text: "." }] }])).toBe("Two.");
+  expect(readLastText([user, { role: "user", content: null }])).toBe("");
 });

@@ -2,7 +2,7 @@ import { isPlainObject } from "../../base/freeze.ts";
 import type { WireItem } from "../../openai/wire.ts";
 
 /** Returns the text of the last user or system message; `""` if there is none. */
-export function lastText(items: readonly WireItem[]): string {
+export function readLastText(items: readonly WireItem[]): string {
   const last = items.findLast(({ role }) => typeof role === "string" && role !== "assistant");
   const content = last?.["content"];
   if (typeof content === "string") return content;

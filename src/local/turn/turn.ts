@@ -32,7 +32,7 @@ export interface TurnServices {
   readonly ids: Ids;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   /** Number of requests to the model since the server started. */
-  readonly asked: { count: number };
+  readonly modelRequests: { count: number };
   /** Time limit in milliseconds for one run of code or one command. */
   readonly runTimeoutMs: number;
 }

@@ -21,12 +21,12 @@ export const openAIWording: Wording = {
   outOfBounds: (path, excess) => BOUNDS[excess.kind](path, excess),
   mismatch: (path, pattern) => {
     const expected = `a string that matches the pattern '${pattern.source}'`;
-    return phrase(path, "string does not match pattern", expected, null, "invalid_value");
+    return createInvalidParameterProblem(path, "string does not match pattern", expected, null, "invalid_value");
   },
 };
 
 /** `400 Invalid 'x': <what>. Expected <expected>, but got <got> instead.` */
-export function phrase(
+export function createInvalidParameterProblem(
   path: string,
   what: string,
   expected: string,
@@ -54,7 +54,7 @@ const createLengthWording =
     const isEmpty = size === 0;
     const got = isEmpty ? `an empty ${noun}` : `${article} ${noun} with length ${size}`;
     const code = isEmpty ? `empty_${noun}` : `${noun}_${BEYOND[side]}_length`;
-    return phrase(path, isEmpty ? `empty ${noun}` : what, expected, got, code);
+    return createInvalidParameterProblem(path, isEmpty ? `empty ${noun}` : what, expected, got, code);
   };
 
 const createValueWording =
@@ -62,7 +62,7 @@ const createValueWording =
   (path, { size, side, limit }) => {
     const what = `${noun} ${side === "min" ? "below minimum" : "above maximum"} value`;
     const expected = `a value ${side === "min" ? ">=" : "<="} ${limit}`;
-    return phrase(path, what, expected, String(size), `${noun}_${BEYOND[side]}_value`);
+    return createInvalidParameterProblem(path, what, expected, String(size), `${noun}_${BEYOND[side]}_value`);
   };
 
 const BEYOND = { min: "below_min", max: "above_max" } as const;
@@ -73,7 +73,7 @@ const BOUNDS: Readonly<Record<BoundViolation["kind"], Words>> = {
   integer: createValueWording("integer"),
   decimal: createValueWording("decimal"),
   object: (path, { size, limit }) =>
-    phrase(
+    createInvalidParameterProblem(
       path,
       "too many properties",
       `an object with at most ${limit} properties`,

@@ -1,22 +1,22 @@
 import { describe, expect, test } from "vitest";
 import {
   anyObject,
-  byType,
-  decimal,
+  taggedUnion,
+  number,
   either,
-  flag,
+  boolean,
   integer,
-  list,
+  array,
   object,
   oneOf,
-  text,
+  string,
 } from "./shapes.ts";
 
 const none = () => null;
 
 describe("a validator", () => {
-  const inner = object({ name: text() }, { count: integer() });
-  const shape = object({ all: list(inner) });
+  const inner = object({ name: string() }, { count: integer() });
+  const shape = object({ all: array(inner) });
 
   test("reports the innermost path", () => {
     const value = { all: [{ name: "a" }, { name: "b", count: "c" }] };
@@ -31,7 +31,7 @@ describe("a validator", () => {
 
   test("treats an inherited key as missing", () => {
     expect(object({ toString: none })({}, "x")?.code).toBe("missing_required_parameter");
-    expect(byType({ a: none })({ type: "constructor" }, "x")?.code).toBe("invalid_value");
+    expect(taggedUnion({ a: none })({ type: "constructor" }, "x")?.code).toBe("invalid_value");
   });
 
   test("of fixed strings lists them in the error", () => {
@@ -45,7 +45,7 @@ describe("a validator", () => {
   });
 
   test("of a string, an array or an object applies to the type of the value", () => {
-    const any = either({ string: text({ max: 1 }), array: list(flag), object: anyObject });
+    const any = either({ string: string({ max: 1 }), array: array(boolean), object: anyObject });
     expect(any("a", "x")).toBeNull();
     expect(any([true], "x")).toBeNull();
     expect(any({}, "x")).toBeNull();
@@ -57,16 +57,16 @@ describe("a validator", () => {
   });
 
   test("of a number rejects non-finite values", () => {
-    expect(decimal()(Number.NaN, "x")?.code).toBe("invalid_type");
+    expect(number()(Number.NaN, "x")?.code).toBe("invalid_type");
     expect(integer()(Number.POSITIVE_INFINITY, "x")?.code).toBe("invalid_type");
-    expect(decimal()(0.5, "x")).toBeNull();
+    expect(number()(0.5, "x")).toBeNull();
   });
 
   test("of an array or a string can require a length", () => {
-    expect(list(flag, { min: 2 })([true], "x")?.message).toBe(
+    expect(array(boolean, { min: 2 })([true], "x")?.message).toBe(
       "Invalid 'x': array too short. Expected an array with minimum length 2, but got an array with length 1 instead.",
     );
-    expect(text({ min: 1 })("", "x")?.message).toBe(
+    expect(string({ min: 1 })("", "x")?.message).toBe(
       "Invalid 'x': empty string. Expected a string with minimum length 1, but got an empty string instead.",
     );
   });

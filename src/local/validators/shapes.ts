@@ -1,6 +1,6 @@
 import { isPlainObject } from "../../base/freeze.ts";
 import type { ApiProblem } from "../api-problem.ts";
-import { joinPath, openAIWording, phrase } from "./openai-wording.ts";
+import { joinPath, openAIWording, createInvalidParameterProblem } from "./openai-wording.ts";
 import type { BoundViolation, Wording } from "./wording.ts";
 
 export { joinPath };
@@ -9,7 +9,7 @@ export { joinPath };
  * Checks a value and returns the error, or `null` if it is valid. Errors use the wording of one API: OpenAI's by
  * default. Validators never throw, so that a long history is checked in one pass.
  */
-export type Shape = (value: unknown, path: string, words?: Wording) => ApiProblem | null;
+export type Validator = (value: unknown, path: string, words?: Wording) => ApiProblem | null;
 
 /** Inclusive limits of a size. */
 export interface Bounds {
@@ -18,24 +18,24 @@ export interface Bounds {
 }
 
 /** Throws the error if the value is invalid. */
-export function assertShape(shape: Shape, value: unknown, path: string, words?: Wording): void {
+export function assertValid(shape: Validator, value: unknown, path: string, words?: Wording): void {
   const problem = shape(value, path, words);
   if (problem) throw problem;
 }
 
 /** Accepts any value. */
-export const anything: Shape = () => null;
+export const anything: Validator = () => null;
 
 /** Accepts `true` and `false`. */
-export const flag: Shape = (value, path, words = openAIWording) =>
+export const boolean: Validator = (value, path, words = openAIWording) =>
   typeof value === "boolean" ? null : words.wrongKind(path, ["boolean"], value);
 
 /** Accepts any object. */
-export const anyObject: Shape = (value, path, words = openAIWording) =>
+export const anyObject: Validator = (value, path, words = openAIWording) =>
   isPlainObject(value) ? null : words.wrongKind(path, ["object"], value);
 
 /** Accepts strings whose length is within bounds and which match the pattern. */
-export function text(bounds: Bounds & { readonly pattern?: RegExp } = {}): Shape {
+export function string(bounds: Bounds & { readonly pattern?: RegExp } = {}): Validator {
   const { pattern } = bounds;
   return (value, path, words = openAIWording) => {
     if (typeof value !== "string") return words.wrongKind(path, ["string"], value);
@@ -46,17 +46,17 @@ export function text(bounds: Bounds & { readonly pattern?: RegExp } = {}): Shape
 }
 
 /** Accepts ids with a prefix such as `resp_`. */
-export function idOf(prefix: string): Shape {
+export function idWithPrefix(prefix: string): Validator {
   return (value, path, words = openAIWording) => {
     if (typeof value !== "string") return words.wrongKind(path, ["string"], value);
     if (value.startsWith(prefix)) return null;
     const expected = `an ID that begins with '${prefix}'`;
-    return phrase(path, `'${value}'`, expected, null, "invalid_value");
+    return createInvalidParameterProblem(path, `'${value}'`, expected, null, "invalid_value");
   };
 }
 
 /** Accepts integers within bounds. */
-export function integer(bounds: Bounds = {}): Shape {
+export function integer(bounds: Bounds = {}): Validator {
   return (value, path, words = openAIWording) => {
     if (typeof value !== "number" || !Number.isInteger(value))
       return words.wrongKind(path, ["integer"], value);
@@ -66,7 +66,7 @@ export function integer(bounds: Bounds = {}): Shape {
 }
 
 /** Accepts finite numbers within bounds. */
-export function decimal(bounds: Bounds = {}): Shape {
+export function number(bounds: Bounds = {}): Validator {
   return (value, path, words = openAIWording) => {
     if (typeof value !== "number" || !Number.isFinite(value))
       return words.wrongKind(path, ["decimal"], value);
@@ -82,24 +82,24 @@ export function readBoundedInteger(
   [min, max]: readonly [min: number, max: number],
 ): number {
   const parsed = typeof value === "string" && /^-?\d+$/.test(value) ? Number(value) : value;
-  assertShape(integer({ min, max }), parsed, param);
+  assertValid(integer({ min, max }), parsed, param);
   return Number(parsed);
 }
 
 /** Accepts any of the given strings. */
-export function oneOf(...values: readonly string[]): Shape {
+export function oneOf(...values: readonly string[]): Validator {
   const known = new Set<unknown>(values);
   return (value, path, words = openAIWording) =>
     known.has(value) ? null : words.notOneOf(path, value, values);
 }
 
 /** Accepts `null` and the values that the validator accepts. */
-export function maybe(shape: Shape): Shape {
+export function nullable(shape: Validator): Validator {
   return (value, path, words) => (value === null ? null : shape(value, path, words));
 }
 
 /** Accepts arrays whose items are all valid. */
-export function list(each: Shape, bounds: Bounds = {}): Shape {
+export function array(each: Validator, bounds: Bounds = {}): Validator {
   return (value, path, words = openAIWording) => {
     if (!Array.isArray(value)) return words.wrongKind(path, ["array"], value);
     const excess = findBoundViolation("array", value.length, bounds);
@@ -111,9 +111,9 @@ export function list(each: Shape, bounds: Bounds = {}): Shape {
 }
 
 /** Accepts objects with arbitrary keys, up to a number of keys and a key length. */
-export function map(each: Shape, limits: { keys?: number; keyLength?: number } = {}): Shape {
+export function recordOf(each: Validator, limits: { keys?: number; keyLength?: number } = {}): Validator {
   const { keys: max = Number.POSITIVE_INFINITY, keyLength = Number.POSITIVE_INFINITY } = limits;
-  const key = text({ max: keyLength });
+  const key = string({ max: keyLength });
   return (value, path, words = openAIWording) => {
     if (!isPlainObject(value)) return words.wrongKind(path, ["object"], value);
     const entries = Object.entries(value);
@@ -127,9 +127,9 @@ export function map(each: Shape, limits: { keys?: number; keyLength?: number } =
 
 /** Accepts objects with these keys and no others. `required` keys must be present. */
 export function object(
-  required: Readonly<Record<string, Shape>>,
-  optional: Readonly<Record<string, Shape>> = {},
-): Shape {
+  required: Readonly<Record<string, Validator>>,
+  optional: Readonly<Record<string, Validator>> = {},
+): Validator {
   const needed = Object.keys(required);
   const fields = new Map([...Object.entries(required), ...Object.entries(optional)]);
   return (value, path, words = openAIWording) => {
@@ -148,7 +148,7 @@ export function object(
 }
 
 /** Accepts several kinds of objects, distinguished by `type` or by another key. */
-export function byType(shapes: Readonly<Record<string, Shape>>, key = "type"): Shape {
+export function taggedUnion(shapes: Readonly<Record<string, Validator>>, key = "type"): Validator {
   const known = new Map(Object.entries(shapes));
   const names = Object.keys(shapes);
   return (value, path, words = openAIWording) => {
@@ -164,10 +164,10 @@ export function byType(shapes: Readonly<Record<string, Shape>>, key = "type"): S
 
 /** Accepts a string, an array or an object, each with its own validator. */
 export function either(shapes: {
-  readonly string?: Shape;
-  readonly array?: Shape;
-  readonly object?: Shape;
-}): Shape {
+  readonly string?: Validator;
+  readonly array?: Validator;
+  readonly object?: Validator;
+}): Validator {
   const kinds = (["string", "array", "object"] as const).filter((kind) => shapes[kind]);
   return (value, path, words = openAIWording) => {
     const actual = Array.isArray(value) ? "array" : isPlainObject(value) ? "object" : typeof value;

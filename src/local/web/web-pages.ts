@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { FullTextIndex } from "../search/full-text.ts";
 import { readHtml } from "../search/html.ts";
-import { termsOf } from "../search/terms.ts";
+import { extractTerms } from "../search/terms.ts";
 import { Addresses, toAddressKey } from "./addresses.ts";
 import { isAllowedDomain } from "./domains.ts";
 import { findInText, type TextMatch } from "./find-in-text.ts";
@@ -57,7 +57,7 @@ export class WebPages implements Disposable {
   /** Returns the pages that contain any of the query's words, best first. */
   search(query: string, options: PageSearchOptions = {}): readonly FoundPage[] {
     const { max = 10 } = options;
-    const terms = termsOf(query);
+    const terms = extractTerms(query);
     const found: FoundPage[] = [];
     for (const { row } of this.#index.findMatches(terms, this.#pages.length)) {
       if (found.length >= max) break;

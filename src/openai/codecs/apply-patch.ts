@@ -1,10 +1,10 @@
-import { itemsOfType, maybeTextAt, recordAt, textAt } from "../../base/reading.ts";
+import { filterByType, readStringOrNull, readRecord, readString } from "../../base/reading.ts";
 import {
   type ApplyPatchConfig,
   type ApplyPatchResult,
   applyPatchTool,
 } from "../../tools/hosted/apply-patch.ts";
-import { checkedConfig } from "../../tools/hosted-tool.ts";
+import { checkWithFactory } from "../../tools/hosted-tool.ts";
 import { isSnapshotable } from "../../tools/open-resources.ts";
 import type { WireApplyPatch, WireItem, WireOutput } from "../wire.ts";
 import type { HostedToolCodec } from "./codec.ts";
@@ -21,13 +21,13 @@ export const applyPatchCodec: HostedToolCodec<ApplyPatchConfig, ApplyPatchResult
   params: { operation: "string", path: "string", diff: "string" },
 
   serialize(tool) {
-    checkedConfig(tool, () => applyPatchTool(tool.config));
+    checkWithFactory(tool, () => applyPatchTool(tool.config));
     const entry: WireApplyPatch = { type: "apply_patch" };
     return entry;
   },
 
   parseOutput(items) {
-    const calls = itemsOfType(items, "apply_patch_call");
+    const calls = filterByType(items, "apply_patch_call");
     const answers = indexOutputs(items);
     if (calls.length === 0) return null;
     return { calls: calls.flatMap((item) => toFinishedCall(item, answers.get(getCallId(item)))) };
@@ -40,7 +40,7 @@ export const applyPatchCodec: HostedToolCodec<ApplyPatchConfig, ApplyPatchResult
     const answers = indexOutputs(items);
     const { filesystem } = tool.live;
     const touches = isSnapshotable(filesystem) ? [filesystem] : undefined;
-    return itemsOfType(items, "apply_patch_call")
+    return filterByType(items, "apply_patch_call")
       .filter((item) => !answers.has(getCallId(item)))
       .map((item) => ({
         ...identifyCall(item, tool),
@@ -65,7 +65,7 @@ export const applyPatchCodec: HostedToolCodec<ApplyPatchConfig, ApplyPatchResult
 };
 
 function indexOutputs(items: readonly WireItem[]): ReadonlyMap<string, WireItem> {
-  const outputs = itemsOfType(items, "apply_patch_call_output");
+  const outputs = filterByType(items, "apply_patch_call_output");
   return new Map(outputs.map((output) => [getCallId(output), output]));
 }
 
@@ -74,15 +74,15 @@ function toFinishedCall(item: WireItem, answer: WireItem = {}): ApplyPatchResult
   const { operation, path } = readOperation(item);
   if (operation === null) return [];
   const success = answer["status"] === "completed";
-  return [{ callId: getCallId(item), operation, path, success, message: textAt(answer, "output") }];
+  return [{ callId: getCallId(item), operation, path, success, message: readString(answer, "output") }];
 }
 
 function readPatchParams(item: WireItem): object {
   const { operation, path } = readOperation(item);
-  const wire = recordAt(item, "operation");
+  const wire = readRecord(item, "operation");
   return omitUndefined({
-    operation: operation ?? textAt(wire, "type"),
+    operation: operation ?? readString(wire, "type"),
     path,
-    diff: maybeTextAt(wire, "diff") ?? undefined,
+    diff: readStringOrNull(wire, "diff") ?? undefined,
   });
 }

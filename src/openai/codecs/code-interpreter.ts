@@ -1,5 +1,5 @@
 import { InvalidOptionError } from "../../base/errors.ts";
-import { itemsOfType, recordsAt, textAt } from "../../base/reading.ts";
+import { filterByType, readRecords, readString } from "../../base/reading.ts";
 import type { ContainerFileCitation } from "../../tools/hosted/citation.ts";
 import {
   type CodeInterpreterCall,
@@ -7,10 +7,10 @@ import {
   type CodeInterpreterResult,
   codeInterpreterTool,
 } from "../../tools/hosted/code-interpreter.ts";
-import { checkedConfig } from "../../tools/hosted-tool.ts";
+import { checkWithFactory } from "../../tools/hosted-tool.ts";
 import type { WireCodeInterpreter, WireItem } from "../wire.ts";
 import type { CodecEnv, HostedToolCodec } from "./codec.ts";
-import { containerOptions, describeFailure, hasFailed, identifyCall } from "./codec-parts.ts";
+import { toWireContainerOptions, describeFailure, hasFailed, identifyCall } from "./codec-parts.ts";
 import { type MessageText, readMessageText } from "./said.ts";
 import { findTraceback } from "./traceback.ts";
 
@@ -22,7 +22,7 @@ export const codeInterpreterCodec: HostedToolCodec<CodeInterpreterConfig, CodeIn
 
   serialize(tool, env) {
     const { name, config } = tool;
-    checkedConfig(tool, () => codeInterpreterTool(config));
+    checkWithFactory(tool, () => codeInterpreterTool(config));
     checkLanguages(name, config);
     const container = toWireContainer(config, env);
     const entry: WireCodeInterpreter = { type: "code_interpreter", container };
@@ -42,13 +42,13 @@ export const codeInterpreterCodec: HostedToolCodec<CodeInterpreterConfig, CodeIn
   },
 
   parseOutput(items) {
-    const calls = itemsOfType(items, "code_interpreter_call").map(parseCodeCall);
+    const calls = filterByType(items, "code_interpreter_call").map(parseCodeCall);
     return createCodeResult(calls, readMessageText(items));
   },
 
   calls(items, tool) {
     const words = readMessageText(items);
-    return itemsOfType(items, "code_interpreter_call").map((item) => {
+    return filterByType(items, "code_interpreter_call").map((item) => {
       const call = parseCodeCall(item);
       const { containerId, exitCode } = call;
       return {
@@ -80,11 +80,11 @@ function toWireContainer(
   { container }: CodeInterpreterConfig,
   { containerId, auto = {} }: CodecEnv,
 ): WireCodeInterpreter["container"] {
-  if (container === undefined) return containerId ?? { type: "auto", ...containerOptions(auto) };
+  if (container === undefined) return containerId ?? { type: "auto", ...toWireContainerOptions(auto) };
   if (!("type" in container)) return container.id;
   // Host mounts are uploaded to a separate container before the first request.
   const own = container.hostMounts === undefined ? null : containerId;
-  return own ?? { type: "auto", ...containerOptions(container) };
+  return own ?? { type: "auto", ...toWireContainerOptions(container) };
 }
 
 function createCodeResult(
@@ -111,18 +111,18 @@ function filterByContainer({ text, citations }: MessageText, containerId: string
 }
 
 function parseCodeCall(item: WireItem): CodeInterpreterCall {
-  const status = textAt(item, "status");
-  const outputs = recordsAt(item, "outputs");
-  const stdout = joinLogs(outputs.map((output) => textAt(output, "logs")));
+  const status = readString(item, "status");
+  const outputs = readRecords(item, "outputs");
+  const stdout = joinLogs(outputs.map((output) => readString(output, "logs")));
   return {
-    id: textAt(item, "id"),
-    code: textAt(item, "code"),
+    id: readString(item, "id"),
+    code: readString(item, "code"),
     stdout,
     // The provider mixes stderr into the logs; only a failure's traceback is certainly stderr.
     stderr: hasFailed(status) ? findTraceback(stdout) : "",
     exitCode: toExitCode(status),
     images: outputs.flatMap((output) => (output["type"] === "image" ? readImage(output) : [])),
-    containerId: textAt(item, "container_id"),
+    containerId: readString(item, "container_id"),
     status,
   };
 }
@@ -135,7 +135,7 @@ function joinLogs(logs: readonly string[]): string {
 }
 
 function readImage(output: WireItem): readonly string[] {
-  const url = textAt(output, "url");
+  const url = readString(output, "url");
   return url === "" ? [] : [url];
 }
 

@@ -1,4 +1,4 @@
-import { textAt } from "../../base/reading.ts";
+import { readString } from "../../base/reading.ts";
 import type { ContainerOptions } from "../../tools/hosted/code-interpreter.ts";
 import type { NetworkPolicy } from "../../tools/hosted/network-policy.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
@@ -37,7 +37,7 @@ export function identifyCall(item: WireItem, { name, kind }: HostedTool) {
 
 /** Returns a call's id. Most calls that the provider runs have no `call_id`. */
 export function getCallId(item: WireItem): string {
-  return textAt(item, "call_id") || textAt(item, "id");
+  return readString(item, "call_id") || readString(item, "id");
 }
 
 /** Whether a call failed. Successful responses may have other statuses, such as `"searching"`. */
@@ -51,7 +51,7 @@ export function describeFailure(status: string): string {
 }
 
 /** Converts a new container's options to the API's format. */
-export function containerOptions({
+export function toWireContainerOptions({
   memoryLimit,
   fileIds,
   networkPolicy,

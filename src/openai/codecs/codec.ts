@@ -1,4 +1,4 @@
-import type { AskedCall, HostedCall } from "../../adapter/model-client.ts";
+import type { DelegatedCall, HostedCall } from "../../adapter/model-client.ts";
 import type { AutoContainerConfig, ContainerOptions } from "../../tools/hosted/code-interpreter.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import type { WireItem, WireTool } from "../wire.ts";
@@ -52,7 +52,7 @@ export interface HostedToolCodec<Config extends object = object, Output = unknow
   delegatedCalls?(
     items: readonly WireItem[],
     tool: HostedTool<Config, Output>,
-  ): readonly AskedCall<Output>[];
+  ): readonly DelegatedCall<Output>[];
   /** The container that runs the tool's code. @default none */
   container?(tool: HostedTool<Config, Output>): CodeContainer | null;
   /** Explains why a `NativeTool` of this kind cannot work; `null` if it can. @default it can */

@@ -10,7 +10,7 @@ import { webSearchTool } from "../../tools/hosted/web-search.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import type { WireItem } from "../wire.ts";
 import { defaultCodecs } from "./index.ts";
-import { asEarlier, findRefusal, readMessageText } from "./said.ts";
+import { withoutText, findRefusal, readMessageText } from "./said.ts";
 
 const tools: readonly HostedTool[] = [
   webSearchTool(),
@@ -116,7 +116,7 @@ test("spans lie within the text for arbitrary messages, and are null for earlier
         expect(end).toBeGreaterThanOrEqual(start);
         expect(whole.length).toBeGreaterThanOrEqual(end);
       }
-      const earlier = readMessageText(items.map(asEarlier));
+      const earlier = readMessageText(items.map(withoutText));
       expect(earlier.text).toBe("");
       expect(earlier.citations).toEqual(citations.map((citation) => ({ ...citation, span: null })));
     }),

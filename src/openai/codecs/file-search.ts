@@ -1,5 +1,5 @@
 import { InvalidOptionError } from "../../base/errors.ts";
-import { itemsOfType, numberAt, recordAt, recordsAt, textAt, textsAt } from "../../base/reading.ts";
+import { filterByType, readNumber, readRecord, readRecords, readString, readStrings } from "../../base/reading.ts";
 import {
   type FileSearchConfig,
   type FileSearchHit,
@@ -7,7 +7,7 @@ import {
   type FileSearchResult,
   fileSearchTool,
 } from "../../tools/hosted/file-search.ts";
-import { checkedConfig } from "../../tools/hosted-tool.ts";
+import { checkWithFactory } from "../../tools/hosted-tool.ts";
 import type { WireFileSearch, WireItem } from "../wire.ts";
 import type { HostedToolCodec } from "./codec.ts";
 import { describeFailure, hasFailed, identifyCall, omitUndefined } from "./codec-parts.ts";
@@ -22,7 +22,7 @@ export const fileSearchCodec: HostedToolCodec<FileSearchConfig, FileSearchResult
   serialize(tool) {
     const { vectorStoreIds = [], maxResults = 20, filters, ranking } = tool.config;
     if (vectorStoreIds.length === 0) throw createNoStoresError(tool.name, vectorStoreIds);
-    checkedConfig(tool, () => fileSearchTool(tool.config));
+    checkWithFactory(tool, () => fileSearchTool(tool.config));
     const entry: WireFileSearch = {
       type: "file_search",
       vector_store_ids: vectorStoreIds,
@@ -35,19 +35,19 @@ export const fileSearchCodec: HostedToolCodec<FileSearchConfig, FileSearchResult
   include: () => ["file_search_call.results"],
 
   parseOutput(items) {
-    const calls = itemsOfType(items, "file_search_call");
+    const calls = filterByType(items, "file_search_call");
     return calls.length > 0 ? createFileSearchResult(calls, readMessageText(items)) : null;
   },
 
   calls(items, tool) {
     const words = readMessageText(items);
-    return itemsOfType(items, "file_search_call").map((item) => {
-      const queries = textsAt(item, "queries");
+    return filterByType(items, "file_search_call").map((item) => {
+      const queries = readStrings(item, "queries");
       return {
         ...identifyCall(item, tool),
         params: { query: queries[0] ?? "", queries },
-        output: hasFailed(textAt(item, "status")) ? null : createFileSearchResult([item], words),
-        success: !hasFailed(textAt(item, "status")),
+        output: hasFailed(readString(item, "status")) ? null : createFileSearchResult([item], words),
+        success: !hasFailed(readString(item, "status")),
         message: describeFileSearch(item),
       };
     });
@@ -81,19 +81,19 @@ function createFileSearchResult(
 ): FileSearchResult {
   return {
     text,
-    queries: calls.flatMap((item) => textsAt(item, "queries")),
-    results: calls.flatMap((item) => recordsAt(item, "results")).map(toHit),
+    queries: calls.flatMap((item) => readStrings(item, "queries")),
+    results: calls.flatMap((item) => readRecords(item, "results")).map(toHit),
     citations: citations.filter(({ type }) => type === "file"),
   };
 }
 
 function toHit(result: WireItem): FileSearchHit {
   return {
-    fileId: textAt(result, "file_id"),
-    filename: textAt(result, "filename"),
-    score: numberAt(result, "score") ?? 0,
-    text: textAt(result, "text"),
-    attributes: filterAttributes(recordAt(result, "attributes")),
+    fileId: readString(result, "file_id"),
+    filename: readString(result, "filename"),
+    score: readNumber(result, "score") ?? 0,
+    text: readString(result, "text"),
+    attributes: filterAttributes(readRecord(result, "attributes")),
   };
 }
 
@@ -108,8 +108,8 @@ function filterAttributes(attributes: WireItem): FileSearchHit["attributes"] {
 }
 
 function describeFileSearch(item: WireItem): string {
-  const status = textAt(item, "status");
+  const status = readString(item, "status");
   if (hasFailed(status)) return describeFailure(status);
-  const queries = textsAt(item, "queries");
+  const queries = readStrings(item, "queries");
   return queries.length > 0 ? `Searched files: ${queries.join("; ")}` : "Searched files";
 }

@@ -1,4 +1,4 @@
-import { itemsOfType, maybeTextAt, textAt } from "../../base/reading.ts";
+import { filterByType, readStringOrNull, readString } from "../../base/reading.ts";
 import {
   type GeneratedImage,
   type ImageGenerationConfig,
@@ -6,7 +6,7 @@ import {
   type ImageMask,
   imageGenerationTool,
 } from "../../tools/hosted/image-generation.ts";
-import { checkedConfig } from "../../tools/hosted-tool.ts";
+import { checkWithFactory } from "../../tools/hosted-tool.ts";
 import type { WireImageGeneration, WireItem } from "../wire.ts";
 import type { HostedToolCodec } from "./codec.ts";
 import { describeFailure, identifyCall, omitUndefined } from "./codec-parts.ts";
@@ -20,7 +20,7 @@ export const imageGenerationCodec: HostedToolCodec<ImageGenerationConfig, ImageG
 
   serialize(tool) {
     const { config } = tool;
-    checkedConfig(tool, () => imageGenerationTool(config));
+    checkWithFactory(tool, () => imageGenerationTool(config));
     const { action, model, quality, size, background, moderation, inputImageMask } = config;
     const entry: WireImageGeneration = {
       type: "image_generation",
@@ -42,12 +42,12 @@ export const imageGenerationCodec: HostedToolCodec<ImageGenerationConfig, ImageG
   },
 
   parseOutput(items) {
-    const calls = itemsOfType(items, "image_generation_call");
+    const calls = filterByType(items, "image_generation_call");
     return calls.length > 0 ? { images: calls.map(parseImage) } : null;
   },
 
   calls(items, tool) {
-    return itemsOfType(items, "image_generation_call").map((item) => {
+    return filterByType(items, "image_generation_call").map((item) => {
       const image = parseImage(item);
       return {
         ...identifyCall(item, tool),
@@ -66,10 +66,10 @@ function toWireMask(mask: ImageMask): WireImageGeneration["input_image_mask"] {
 
 function parseImage(item: WireItem): GeneratedImage {
   return {
-    id: textAt(item, "id"),
-    base64: textAt(item, "result"),
-    revisedPrompt: maybeTextAt(item, "revised_prompt"),
-    status: textAt(item, "status"),
+    id: readString(item, "id"),
+    base64: readString(item, "result"),
+    revisedPrompt: readStringOrNull(item, "revised_prompt"),
+    status: readString(item, "status"),
   };
 }
 

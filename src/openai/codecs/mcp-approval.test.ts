@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { realContext } from "../../../tests/support/tool-context.ts";
+import { createRealContext } from "../../../tests/support/tool-context.ts";
 import { type McpApprovalRequest, type McpApprover, mcpTool } from "../../tools/hosted/mcp.ts";
 import type { WireItem } from "../wire.ts";
 import { mcpCodec } from "./mcp.ts";
@@ -25,7 +25,7 @@ async function decide(approve?: McpApprover) {
   const [call] = mcpCodec.delegatedCalls?.([request], tool) ?? [];
   if (!call) throw new Error("There is no approval request");
   const { run, ...known } = call;
-  const outcome = await call.run(await realContext());
+  const outcome = await call.run(await createRealContext());
   return { outcome, answer: mcpCodec.answer?.({ ...known, ...outcome }, tool) };
 }
 

@@ -1,5 +1,5 @@
-import { messageOf } from "../../base/errors.ts";
-import { textAt } from "../../base/reading.ts";
+import { getErrorMessage } from "../../base/errors.ts";
+import { readString } from "../../base/reading.ts";
 import type { McpConfig, McpLive, McpResult } from "../../tools/hosted/mcp.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import type { WireItem } from "../wire.ts";
@@ -21,10 +21,10 @@ export async function requestApproval(
   });
   if (!approve) return deny("the tool has no approve callback");
   try {
-    const verdict: unknown = await approve({ id: textAt(item, "id"), ...readMcpParams(item) });
+    const verdict: unknown = await approve({ id: readString(item, "id"), ...readMcpParams(item) });
     if (verdict !== true) return deny("the call was not approved");
   } catch (error) {
-    return deny(`the approval failed: ${messageOf(error)}`);
+    return deny(`the approval failed: ${getErrorMessage(error)}`);
   }
   return { output: null, success: true, message: `Approved the call to ${formatToolName(item)}` };
 }

@@ -1,5 +1,5 @@
-import { itemsOfType, maybeTextAt, recordAt, recordsAt, textAt } from "../../base/reading.ts";
-import { show } from "../../base/show.ts";
+import { filterByType, readStringOrNull, readRecord, readRecords, readString } from "../../base/reading.ts";
+import { quoteValue } from "../../base/show.ts";
 import type { McpCall, McpConfig, McpListedTool } from "../../tools/hosted/mcp.ts";
 import type { WireItem } from "../wire.ts";
 import { describeFailure, hasFailed } from "./codec-parts.ts";
@@ -16,12 +16,12 @@ export function findPendingApprovals(
   config: McpConfig,
 ): readonly WireItem[] {
   const settled = new Set(
-    [...itemsOfType(items, "mcp_approval_response"), ...itemsOfType(items, "mcp_call")].map(
-      (item) => textAt(item, "approval_request_id"),
+    [...filterByType(items, "mcp_approval_response"), ...filterByType(items, "mcp_call")].map(
+      (item) => readString(item, "approval_request_id"),
     ),
   );
   const requests = filterByServer(items, "mcp_approval_request", config);
-  return requests.filter((item) => !settled.has(textAt(item, "id")));
+  return requests.filter((item) => !settled.has(readString(item, "id")));
 }
 
 /** Finds the server's last list of its tools; `undefined` if there is none. */
@@ -30,15 +30,15 @@ export function findListedTools(
   config: McpConfig,
 ): readonly McpListedTool[] | undefined {
   const list = filterByServer(items, "mcp_list_tools", config).at(-1);
-  return list && recordsAt(list, "tools").map(toListedTool);
+  return list && readRecords(list, "tools").map(toListedTool);
 }
 
 /** Converts an `mcp_call` item. */
 export function parseMcpCall(item: WireItem): McpCall {
   return {
-    id: textAt(item, "id"),
+    id: readString(item, "id"),
     ...readMcpParams(item),
-    output: maybeTextAt(item, "output"),
+    output: readStringOrNull(item, "output"),
     error: toErrorText(item["error"]),
   };
 }
@@ -46,15 +46,15 @@ export function parseMcpCall(item: WireItem): McpCall {
 /** Reads the tool and arguments, from a call or from a request to approve it. */
 export function readMcpParams(item: WireItem) {
   return {
-    name: textAt(item, "name"),
-    serverLabel: textAt(item, "server_label"),
-    arguments: textAt(item, "arguments"),
+    name: readString(item, "name"),
+    serverLabel: readString(item, "server_label"),
+    arguments: readString(item, "arguments"),
   };
 }
 
 /** Formats a tool and its server for messages. */
 export function formatToolName(item: WireItem): string {
-  return `${show(textAt(item, "name"))} on ${show(textAt(item, "server_label"))}`;
+  return `${quoteValue(readString(item, "name"))} on ${quoteValue(readString(item, "server_label"))}`;
 }
 
 /** Reports whether a call succeeded. Most calls have no status. */
@@ -63,7 +63,7 @@ export function summarizeMcpCall(item: WireItem): {
   readonly message: string;
 } {
   const error = toErrorText(item["error"]);
-  const status = textAt(item, "status");
+  const status = readString(item, "status");
   if (error !== null)
     return { success: false, message: `Calling ${formatToolName(item)} failed: ${error}` };
   if (hasFailed(status)) return { success: false, message: describeFailure(status) };
@@ -75,13 +75,13 @@ function filterByServer(
   type: string,
   { serverLabel }: McpConfig,
 ): readonly WireItem[] {
-  return itemsOfType(items, type).filter((item) => item["server_label"] === serverLabel);
+  return filterByType(items, type).filter((item) => item["server_label"] === serverLabel);
 }
 
 function toListedTool(tool: WireItem): McpListedTool {
   return {
-    name: textAt(tool, "name"),
-    description: maybeTextAt(tool, "description"),
-    inputSchema: recordAt(tool, "input_schema"),
+    name: readString(tool, "name"),
+    description: readStringOrNull(tool, "description"),
+    inputSchema: readRecord(tool, "input_schema"),
   };
 }

@@ -4,7 +4,7 @@ import {
   type McpToolFilter,
   mcpTool,
 } from "../../tools/hosted/mcp.ts";
-import { checkedConfig } from "../../tools/hosted-tool.ts";
+import { checkWithFactory } from "../../tools/hosted-tool.ts";
 import type { WireMcp, WireMcpFilter, WireOutput } from "../wire.ts";
 import type { HostedToolCodec } from "./codec.ts";
 import { identifyCall, omitUndefined } from "./codec-parts.ts";
@@ -28,7 +28,7 @@ export const mcpCodec: HostedToolCodec<McpConfig, McpResult> = {
 
   serialize(tool) {
     const { config } = tool;
-    checkedConfig(tool, () => mcpTool(config));
+    checkWithFactory(tool, () => mcpTool(config));
     const { serverLabel, serverUrl, allowedTools, requireApproval } = config;
     const entry: WireMcp = {
       type: "mcp",

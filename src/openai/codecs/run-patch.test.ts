@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { realContext } from "../../../tests/support/tool-context.ts";
+import { createRealContext } from "../../../tests/support/tool-context.ts";
 import { InvalidOptionError } from "../../base/errors.ts";
 import type { Filesystem } from "../../files/filesystem/filesystem.ts";
 import { HostFilesystem } from "../../files/filesystem/host-filesystem.ts";
@@ -18,7 +18,7 @@ async function runOperation(
   const tool = applyPatchTool({}, { filesystem });
   const item = { type: "apply_patch_call", id: "apc_1", call_id: "call_1", operation };
   const [call] = applyPatchCodec.delegatedCalls?.([item], tool) ?? [];
-  return await call?.run(await realContext(workspace));
+  return await call?.run(await createRealContext(workspace));
 }
 
 async function createTemporaryFolder(): Promise<string> {

@@ -1,6 +1,6 @@
 import { InvalidOptionError, WinkError } from "../../base/errors.ts";
-import { maybeTextAt, recordAt, textAt } from "../../base/reading.ts";
-import { show } from "../../base/show.ts";
+import { readStringOrNull, readRecord, readString } from "../../base/reading.ts";
+import { quoteValue } from "../../base/show.ts";
 import type {
   ApplyPatchCall,
   ApplyPatchConfig,
@@ -47,8 +47,8 @@ export function readOperation(item: WireItem): {
   readonly operation: ApplyPatchCall["operation"] | null;
   readonly path: string;
 } {
-  const wire = recordAt(item, "operation");
-  return { operation: operations.get(textAt(wire, "type")) ?? null, path: textAt(wire, "path") };
+  const wire = readRecord(item, "operation");
+  return { operation: operations.get(readString(wire, "type")) ?? null, path: readString(wire, "path") };
 }
 
 const operations: ReadonlyMap<string, ApplyPatchCall["operation"]> = new Map([
@@ -73,14 +73,14 @@ function findFilesystem({ name, live }: LivePatchTool, context: CallContext) {
 
 /** Parses the operation; returns an error message if it is invalid. */
 function parsePatch(item: WireItem): PatchOperation | string {
-  const wire = recordAt(item, "operation");
+  const wire = readRecord(item, "operation");
   const { operation: type, path } = readOperation(item);
   if (type === null) {
     const known = "create_file, update_file or delete_file";
-    return `Unknown operation ${show(wire["type"])}. Use ${known}.`;
+    return `Unknown operation ${quoteValue(wire["type"])}. Use ${known}.`;
   }
   if (type === "delete") return { type, path };
-  const diff = maybeTextAt(wire, "diff");
+  const diff = readStringOrNull(wire, "diff");
   if (diff !== null) return { type, path, diff };
-  return `Patch of ${show(path)} has no diff. Use { type, path, diff }.`;
+  return `Patch of ${quoteValue(path)} has no diff. Use { type, path, diff }.`;
 }

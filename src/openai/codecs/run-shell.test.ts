@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { describe, expect, test } from "vitest";
-import { realContext } from "../../../tests/support/tool-context.ts";
+import { createRealContext } from "../../../tests/support/tool-context.ts";
 import { InvalidOptionError } from "../../base/errors.ts";
 import {
   type ShellConfig,
@@ -57,7 +57,7 @@ async function runAndAnswer(item: WireItem, tool: HostedTool<ShellConfig, ShellR
   const [call] = shellCodec.delegatedCalls?.([item], tool) ?? [];
   if (!call) throw new Error("There is no delegated call");
   const { run, ...known } = call;
-  const outcome = await call.run(await realContext());
+  const outcome = await call.run(await createRealContext());
   return { outcome, answer: shellCodec.answer?.({ ...known, ...outcome }, tool) };
 }
 
@@ -148,7 +148,7 @@ describe("a local shell call", () => {
         return [];
       },
     });
-    const context = await realContext();
+    const context = await createRealContext();
     for (const limits of [{ timeout_ms: 7, max_output_length: 8 }, { timeout_ms: "7" }]) {
       await shellCodec.delegatedCalls?.([createCall("call_1", [], limits)], tool)[0]?.run(context);
     }

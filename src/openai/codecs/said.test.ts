@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { WireItem } from "../wire.ts";
-import { asEarlier, findRefusal, readMessageText } from "./said.ts";
+import { withoutText, findRefusal, readMessageText } from "./said.ts";
 
 const cite = { type: "url_citation", url: "https://a.example", title: "A" };
 const createPart = (text: string, ...annotations: object[]) => ({
@@ -132,7 +132,7 @@ describe("withoutText()", () => {
   test("removes a message's text and spans but retains its citations", () => {
     expect(
       readMessageText([
-        asEarlier(createMessage(citing, createPart("d", file))),
+        withoutText(createMessage(citing, createPart("d", file))),
         createMessage(createPart("Last.")),
       ]),
     ).toEqual({
@@ -148,7 +148,7 @@ describe("withoutText()", () => {
     const refusal = { type: "refusal", refusal: "No." };
     const before = createMessage(citing, refusal, null, { type: "output_text", text: "x" });
     const copy = structuredClone(before);
-    expect(asEarlier(before)).toEqual({
+    expect(withoutText(before)).toEqual({
       ...copy,
       content: [
         { type: "output_text", text: "", annotations: [cite] },
@@ -166,7 +166,7 @@ describe("withoutText()", () => {
       { type: "message", content: null },
       { type: "message", role: "developer", content: "Hurry." },
     ]) {
-      expect(asEarlier(item)).toBe(item);
+      expect(withoutText(item)).toBe(item);
     }
   });
 });

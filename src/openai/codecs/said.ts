@@ -1,5 +1,5 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import { numberAt, recordsAt, textAt } from "../../base/reading.ts";
+import { readNumber, readRecords, readString } from "../../base/reading.ts";
 import type { Citation, CitationSpan } from "../../tools/hosted/citation.ts";
 import type { WireItem } from "../wire.ts";
 
@@ -14,16 +14,16 @@ export function readMessageText(items: readonly WireItem[]): MessageText {
   const citations: Citation[] = [];
   let text = "";
   for (const part of findParts(items, "output_text")) {
-    const isCited = recordsAt(part, "annotations").length > 0;
+    const isCited = readRecords(part, "annotations").length > 0;
     if (isCited) for (const one of parseCitations(part, text.length)) citations.push(one);
-    text += textAt(part, "text");
+    text += readString(part, "text");
   }
   return { text, citations };
 }
 
 /** Returns the model's refusal; `null` if it did not refuse. */
 export function findRefusal(items: readonly WireItem[]): string | null {
-  const refusals = findParts(items, "refusal").map((part) => textAt(part, "refusal"));
+  const refusals = findParts(items, "refusal").map((part) => readString(part, "refusal"));
   return refusals.length > 0 ? refusals.join("") : null;
 }
 
@@ -31,13 +31,13 @@ export function findRefusal(items: readonly WireItem[]): string | null {
  * Removes the text of a message and the spans of its citations. Applied to earlier turns, so that
  * reading several turns returns the last turn's text and spans. Returns other items unchanged.
  */
-export function asEarlier(item: WireItem): WireItem {
+export function withoutText(item: WireItem): WireItem {
   const content = isMessage(item) ? item["content"] : null;
   return Array.isArray(content) ? { ...item, content: content.map(clearPart) } : item;
 }
 
 function findParts(items: readonly WireItem[], type: string): readonly WireItem[] {
-  const parts = items.filter(isMessage).flatMap((item) => recordsAt(item, "content"));
+  const parts = items.filter(isMessage).flatMap((item) => readRecords(item, "content"));
   return parts.filter((part) => part["type"] === type);
 }
 
@@ -50,7 +50,7 @@ function isMessage(item: WireItem): boolean {
 
 function clearPart(part: unknown): unknown {
   if (!isPlainObject(part) || part["type"] !== "output_text") return part;
-  const annotations = recordsAt(part, "annotations").map(removeSpan);
+  const annotations = readRecords(part, "annotations").map(removeSpan);
   return { ...part, text: "", annotations };
 }
 
@@ -62,12 +62,12 @@ function removeSpan(annotation: WireItem): WireItem {
 
 /** Reads the citations of one message part. `offset` is the length of the text before the part. */
 export function parseCitations(part: WireItem, offset: number): readonly Citation[] {
-  const within = createSpanReader(textAt(part, "text"));
+  const within = createSpanReader(readString(part, "text"));
   const readSpan: ReadSpan = (annotation, from, to) => {
-    const span = within(annotation, numberAt(annotation, from), numberAt(annotation, to));
+    const span = within(annotation, readNumber(annotation, from), readNumber(annotation, to));
     return span && [offset + span[0], offset + span[1]];
   };
-  return recordsAt(part, "annotations").flatMap((annotation) =>
+  return readRecords(part, "annotations").flatMap((annotation) =>
     parseCitation(annotation, readSpan),
   );
 }
@@ -77,19 +77,19 @@ type ReadSpan = (annotation: WireItem, from: string, to: string) => CitationSpan
 function parseCitation(annotation: WireItem, readSpan: ReadSpan): readonly Citation[] {
   const readTextSpan = () => readSpan(annotation, "start_index", "end_index");
   const readFileFields = () => ({
-    fileId: textAt(annotation, "file_id"),
-    filename: textAt(annotation, "filename"),
+    fileId: readString(annotation, "file_id"),
+    filename: readString(annotation, "filename"),
   });
   switch (annotation["type"]) {
     case "url_citation": {
-      const [url, title] = [textAt(annotation, "url"), textAt(annotation, "title")];
+      const [url, title] = [readString(annotation, "url"), readString(annotation, "title")];
       return [{ type: "url", span: readTextSpan(), url, title }];
     }
     case "file_citation":
     case "file_path":
       return [{ type: "file", span: readSpan(annotation, "index", "index"), ...readFileFields() }];
     case "container_file_citation": {
-      const containerId = textAt(annotation, "container_id");
+      const containerId = readString(annotation, "container_id");
       return [{ type: "containerFile", span: readTextSpan(), containerId, ...readFileFields() }];
     }
     default:
@@ -129,9 +129,9 @@ function isIndex(value: number | null): value is number {
  * by one contains it too.
  */
 function looksLikeCitation(cut: string, annotation: WireItem): boolean {
-  const url = textAt(annotation, "url");
+  const url = readString(annotation, "url");
   const opens = ["(", "[", "【", "sandbox:", url];
-  const closes = [")", "]", "】", textAt(annotation, "filename"), url];
+  const closes = [")", "]", "】", readString(annotation, "filename"), url];
   return (
     opens.some((mark) => mark !== "" && cut.startsWith(mark)) &&
     closes.some((mark) => mark !== "" && cut.endsWith(mark))

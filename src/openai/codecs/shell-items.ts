@@ -1,5 +1,5 @@
-import { itemsOfType, numberAt, recordAt, recordsAt, textAt, textsAt } from "../../base/reading.ts";
-import { show } from "../../base/show.ts";
+import { filterByType, readNumber, readRecord, readRecords, readString, readStrings } from "../../base/reading.ts";
+import { quoteValue } from "../../base/show.ts";
 import type {
   ShellCall,
   ShellConfig,
@@ -20,15 +20,15 @@ export interface ShellItem {
 /** Finds all shell calls in `items`, each with its output: the provider's or this package's. */
 export function findShellItems(items: readonly WireItem[]): readonly ShellItem[] {
   const outputs = new Map(
-    itemsOfType(items, "shell_call_output").map((output) => [getCallId(output), output]),
+    filterByType(items, "shell_call_output").map((output) => [getCallId(output), output]),
   );
-  return itemsOfType(items, "shell_call").map((item) => {
+  return filterByType(items, "shell_call").map((item) => {
     const callId = getCallId(item);
     const output = outputs.get(callId);
     const call = {
       callId,
       commands: readCommands(item),
-      outputs: output ? recordsAt(output, "output").map(parseShellOutput) : [],
+      outputs: output ? readRecords(output, "output").map(parseShellOutput) : [],
     };
     return { item, call, isAnswered: output !== undefined };
   });
@@ -36,15 +36,15 @@ export function findShellItems(items: readonly WireItem[]): readonly ShellItem[]
 
 /** Reads a call's commands. */
 export function readCommands(item: WireItem): readonly string[] {
-  return textsAt(recordAt(item, "action"), "commands");
+  return readStrings(readRecord(item, "action"), "commands");
 }
 
 /** Reads the limits that the model set; `null` for each that it did not set. */
 export function readLimits(item: WireItem) {
-  const action = recordAt(item, "action");
+  const action = readRecord(item, "action");
   return {
-    timeoutMs: numberAt(action, "timeout_ms"),
-    maxOutputLength: numberAt(action, "max_output_length"),
+    timeoutMs: readNumber(action, "timeout_ms"),
+    maxOutputLength: readNumber(action, "max_output_length"),
   };
 }
 
@@ -64,7 +64,7 @@ export function findShellContainer(
   { environment }: ShellConfig,
 ): string | undefined {
   const configured = environment?.type === "container" ? environment.containerId : undefined;
-  return textAt(recordAt(item, "environment"), "container_id") || configured;
+  return readString(readRecord(item, "environment"), "container_id") || configured;
 }
 
 /** Reports whether every command succeeded, with a short message. */
@@ -75,7 +75,7 @@ export function summarizeShellCall({ commands, outputs }: ShellCall): {
   const failed = outputs.findIndex(({ outcome }) => !isExitZero(outcome));
   const output = outputs[failed];
   if (output === undefined) return { success: true, message: `Ran ${formatCommands(commands)}` };
-  const command = show(commands[failed] ?? "a command");
+  const command = quoteValue(commands[failed] ?? "a command");
   return { success: false, message: `${command} ${describeEnd(output)}` };
 }
 
@@ -93,16 +93,16 @@ const MAX_OUTPUT_LENGTH = 10_485_760;
 
 function parseShellOutput(output: WireItem): ShellOutput {
   return {
-    stdout: textAt(output, "stdout"),
-    stderr: textAt(output, "stderr"),
-    outcome: parseWireOutcome(recordAt(output, "outcome")),
+    stdout: readString(output, "stdout"),
+    stderr: readString(output, "stderr"),
+    outcome: parseWireOutcome(readRecord(output, "outcome")),
   };
 }
 
 /** Parses an outcome. A missing exit code counts as a failure. */
 function parseWireOutcome(outcome: WireItem): ShellOutcome {
   if (outcome["type"] === "timeout") return { type: "timeout" };
-  return { type: "exit", exitCode: numberAt(outcome, "exit_code") ?? 1 };
+  return { type: "exit", exitCode: readNumber(outcome, "exit_code") ?? 1 };
 }
 
 function isExitZero(outcome: ShellOutcome): boolean {
@@ -110,7 +110,7 @@ function isExitZero(outcome: ShellOutcome): boolean {
 }
 
 function formatCommands(commands: readonly string[]): string {
-  return commands.length === 0 ? "no command" : commands.map((command) => show(command)).join(", ");
+  return commands.length === 0 ? "no command" : commands.map((command) => quoteValue(command)).join(", ");
 }
 
 function describeEnd({ outcome, stderr }: ShellOutput): string {
@@ -119,5 +119,5 @@ function describeEnd({ outcome, stderr }: ShellOutput): string {
   const complaint = stderr.trimEnd();
   return complaint === ""
     ? end
-    : `${end}: ${show(complaint.slice(complaint.lastIndexOf("\n") + 1))}`;
+    : `${end}: ${quoteValue(complaint.slice(complaint.lastIndexOf("\n") + 1))}`;
 }

@@ -5,12 +5,12 @@ import {
   type ShellResult,
   shellTool,
 } from "../../tools/hosted/shell.ts";
-import { checkedConfig } from "../../tools/hosted-tool.ts";
+import { checkWithFactory } from "../../tools/hosted-tool.ts";
 import type { WireItem, WireOutput, WireShell } from "../wire.ts";
 import type { CodecEnv, HostedToolCodec } from "./codec.ts";
 import {
   type CodecHostedCall,
-  containerOptions,
+  toWireContainerOptions,
   identifyCall,
   omitUndefined,
 } from "./codec-parts.ts";
@@ -37,7 +37,7 @@ export const shellCodec: HostedToolCodec<ShellConfig, ShellResult> = {
 
   serialize(tool: LiveShellTool, env) {
     const { config, live } = tool;
-    checkedConfig(tool, () => shellTool(config, { executor: live.executor }));
+    checkWithFactory(tool, () => shellTool(config, { executor: live.executor }));
     const entry: WireShell = { type: "shell", environment: toWireEnvironment(config, env) };
     return entry;
   },
@@ -117,7 +117,7 @@ function toWireEnvironment(
   if (environment?.type === "local") return { type: "local" };
   const existing = environment ? environment.containerId : containerId;
   if (existing) return { type: "container_reference", container_id: existing };
-  return { type: "container_auto", ...containerOptions(environment ?? auto) };
+  return { type: "container_auto", ...toWireContainerOptions(environment ?? auto) };
 }
 
 function summarizeShellItem({ call, isAnswered }: ShellItem) {

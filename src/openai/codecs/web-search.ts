@@ -1,10 +1,10 @@
 import {
-  itemsOfType,
-  maybeTextAt,
-  recordAt,
-  recordsAt,
-  textAt,
-  textsAt,
+  filterByType,
+  readStringOrNull,
+  readRecord,
+  readRecords,
+  readString,
+  readStrings,
 } from "../../base/reading.ts";
 import {
   type DomainFilter,
@@ -15,12 +15,12 @@ import {
   webSearchTool,
 } from "../../tools/hosted/web-search.ts";
 import {
-  searchMessage,
-  searchParams,
+  describeSearch,
+  toSearchParams,
   searchParamTypes,
-  webSearchResult,
+  createWebSearchResult,
 } from "../../tools/hosted/web-search-result.ts";
-import { checkedConfig } from "../../tools/hosted-tool.ts";
+import { checkWithFactory } from "../../tools/hosted-tool.ts";
 import type { WireItem, WireWebSearch } from "../wire.ts";
 import type { HostedToolCodec } from "./codec.ts";
 import { describeFailure, hasFailed, identifyCall, omitUndefined } from "./codec-parts.ts";
@@ -33,7 +33,7 @@ export const webSearchCodec: HostedToolCodec<WebSearchConfig, WebSearchResult> =
   params: searchParamTypes,
 
   serialize(tool) {
-    checkedConfig(tool, () => webSearchTool(tool.config));
+    checkWithFactory(tool, () => webSearchTool(tool.config));
     const { domainFilter, geoHint, allowLiveAccess, searchContextSize } = tool.config;
     const entry: WireWebSearch = {
       type: "web_search",
@@ -60,20 +60,20 @@ export const webSearchCodec: HostedToolCodec<WebSearchConfig, WebSearchResult> =
   },
 
   parseOutput(items) {
-    const calls = itemsOfType(items, "web_search_call");
+    const calls = filterByType(items, "web_search_call");
     return calls.length > 0 ? createSearchResult(calls, readPageCitations(items)) : null;
   },
 
   calls(items, tool) {
     const words = readPageCitations(items);
-    return itemsOfType(items, "web_search_call").map((item) => {
+    return filterByType(items, "web_search_call").map((item) => {
       const call = parseSearch(item);
       return {
         ...identifyCall(item, tool),
-        params: searchParams(call, readPattern(item)),
+        params: toSearchParams(call, readPattern(item)),
         output: hasFailed(call.status) ? null : createSearchResult([item], words),
         success: !hasFailed(call.status),
-        message: describeSearch(item, call),
+        message: describeItem(item, call),
       };
     });
   },
@@ -102,36 +102,36 @@ function readPageCitations(items: readonly WireItem[]): MessageText {
 
 function createSearchResult(calls: readonly WireItem[], words: MessageText): WebSearchResult {
   const consulted = calls
-    .flatMap((item) => recordsAt(recordAt(item, "action"), "sources"))
-    .map((source) => textAt(source, "url")); // API sources have no URL
-  return webSearchResult(words, { consulted, searches: calls.map(parseSearch) });
+    .flatMap((item) => readRecords(readRecord(item, "action"), "sources"))
+    .map((source) => readString(source, "url")); // API sources have no URL
+  return createWebSearchResult(words, { consulted, searches: calls.map(parseSearch) });
 }
 
 function parseSearch(item: WireItem): WebSearchCall {
-  const action = recordAt(item, "action");
+  const action = readRecord(item, "action");
   const { type } = action;
   return {
-    id: textAt(item, "id"),
+    id: readString(item, "id"),
     action: type === "open_page" || type === "find_in_page" ? type : "search",
     queries: readQueries(action),
-    url: maybeTextAt(action, "url"),
-    status: textAt(item, "status"),
+    url: readStringOrNull(action, "url"),
+    status: readString(item, "status"),
   };
 }
 
 /** `query` is the older form, still sent with or without `queries`. */
 function readQueries(action: WireItem): readonly string[] {
-  const queries = textsAt(action, "queries");
-  const query = textAt(action, "query");
+  const queries = readStrings(action, "queries");
+  const query = readString(action, "query");
   return queries.length > 0 || query === "" ? queries : [query];
 }
 
 function readPattern(item: WireItem): string | null {
-  return maybeTextAt(recordAt(item, "action"), "pattern");
+  return readStringOrNull(readRecord(item, "action"), "pattern");
 }
 
-function describeSearch(item: WireItem, call: WebSearchCall): string {
+function describeItem(item: WireItem, call: WebSearchCall): string {
   return hasFailed(call.status)
     ? describeFailure(call.status)
-    : searchMessage(call, readPattern(item) ?? "");
+    : describeSearch(call, readPattern(item) ?? "");
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { compactionRoutes, encryptedItem } from "../../../tests/support/compaction/routes.ts";
-import { madeClients, testKey } from "../../../tests/support/openai-clients.ts";
-import { type WireServerOptions, wireServer } from "../../../tests/support/wire-server.ts";
+import { clientFactories, testKey } from "../../../tests/support/openai-clients.ts";
+import { type WireServerOptions, startWireServer } from "../../../tests/support/wire-server.ts";
 import { OpenAIRequestError } from "../errors/request-error.ts";
 import type { OpenAIClient } from "../http/client.ts";
 import { canCompact, countTokens, sendCompactRequest } from "./compact.ts";
@@ -12,12 +12,12 @@ const body = { model: "gpt-5.2", input: [user], instructions: "Go." };
 const counted = { text: () => JSON.stringify(body), value: () => body };
 
 async function startServer(routes: WireServerOptions["routes"]) {
-  const server = await wireServer([], { routes: routes ?? {} });
+  const server = await startWireServer([], { routes: routes ?? {} });
   onTestFinished(() => server.close());
   return server;
 }
 
-describe.each(madeClients)("compaction requests of %s", (_name, createClient) => {
+describe.each(clientFactories)("compaction requests of %s", (_name, createClient) => {
   it("sends the items unchanged and returns the compacted window", async () => {
     const { routes, compactions } = compactionRoutes();
     const server = await startServer(routes);

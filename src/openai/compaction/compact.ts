@@ -1,18 +1,18 @@
-import { announce } from "../../adapter/events.ts";
+import { publishEvent } from "../../adapter/events.ts";
 import type { RetrySettings } from "../../adapter/throttle.ts";
 import { isPlainObject } from "../../base/freeze.ts";
-import { numberAt } from "../../base/reading.ts";
+import { readNumber } from "../../base/reading.ts";
 import type { TokenUsage } from "../../base/usage.ts";
 import type { Session } from "../../session/session.ts";
 import { CompactionError } from "../errors/errors.ts";
-import { requestErrorFrom } from "../errors/request-error.ts";
+import { toRequestError } from "../errors/request-error.ts";
 import type { RequestContext } from "../errors/request-failure.ts";
-import { unprinted } from "../history/item-text.ts";
+import { hideEncryptedContent } from "../history/item-text.ts";
 import type { OpenAIClient } from "../http/client.ts";
 import { HttpClient } from "../http/http-client.ts";
-import { checkedResult, unreadable, usageIn } from "../http/result.ts";
+import { checkJsonObject, createUnreadableError, readUsage } from "../http/result.ts";
 import { withRetries } from "../http/retry.ts";
-import { secretsOf } from "../secrets.ts";
+import { readSecrets } from "../secrets.ts";
 import type { WireItem } from "../wire.ts";
 
 /** The compacted conversation and the tokens it cost. */
@@ -89,8 +89,8 @@ export async function sendCompactRequest(
   );
   const { output } = response;
   const isWindow = Array.isArray(output) && output.length > 0 && output.every(isPlainObject);
-  if (!isWindow) throw unreadable("a compaction without output", { body: response }, context);
-  return { window: (output as readonly WireItem[]).map(unprinted), usage: usageIn(response) };
+  if (!isWindow) throw createUnreadableError("a compaction without output", { body: response }, context);
+  return { window: (output as readonly WireItem[]).map(hideEncryptedContent), usage: readUsage(response) };
 }
 
 /** Counts the input tokens of a request with one `POST /responses/input_tokens`, without retries. */
@@ -107,9 +107,9 @@ export async function countTokens(
           .then(readValue)
       : client.responses.inputTokens?.count(request.value(), toCallOptions(options)),
   );
-  const tokens = numberAt(response, "input_tokens");
+  const tokens = readNumber(response, "input_tokens");
   if (tokens !== null && tokens >= 0) return tokens;
-  throw unreadable("a count without tokens", { body: response }, context);
+  throw createUnreadableError("a count without tokens", { body: response }, context);
 }
 
 /** Whether a client can both compact and count tokens. */
@@ -127,7 +127,7 @@ function storeWindow(
 ): void {
   const prompt = { name: promptName };
   const publisher = { session, prompt, clock: retry.clock, adapterName: "openai" };
-  announce(publisher, { type: "CompactionKept", model, tokens, window });
+  publishEvent(publisher, { type: "CompactionKept", model, tokens, window });
 }
 
 async function sendAndCheck(
@@ -135,9 +135,9 @@ async function sendAndCheck(
   send: () => PromiseLike<unknown> | undefined,
 ): Promise<WireItem> {
   try {
-    return checkedResult(await send(), context);
+    return checkJsonObject(await send(), context);
   } catch (thrown) {
-    throw requestErrorFrom(thrown, context);
+    throw toRequestError(thrown, context);
   }
 }
 
@@ -154,5 +154,5 @@ function createCompactionContext(
   client: OpenAIClient,
   { signal, secrets = [], timeoutMs }: CompactionCallOptions,
 ): RequestContext {
-  return { request, signal, timeoutMs, secrets: [...secretsOf(client), ...secrets] };
+  return { request, signal, timeoutMs, secrets: [...readSecrets(client), ...secrets] };
 }

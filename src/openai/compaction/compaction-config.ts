@@ -2,8 +2,8 @@ import { PromptValidationError } from "../../base/errors.ts";
 import {
   checkBoolean,
   checkKeys,
-  integerFrom,
-  oneOf,
+  integerCheck,
+  enumCheck,
   optional,
 } from "../../tools/config-checks.ts";
 
@@ -33,16 +33,16 @@ export type CompactionSettings = {
 const MIN_SERVER_THRESHOLD_TOKENS = 1_000;
 
 /** Validates a config and fills in the defaults. An omitted or `null` config disables compaction. */
-export function compactionSettings(
+export function resolveCompactionSettings(
   config: CompactionConfig | null | undefined,
   field: string,
 ): CompactionSettings {
-  if (config === null || config === undefined) return compactionSettings({ enabled: false }, field);
+  if (config === null || config === undefined) return resolveCompactionSettings({ enabled: false }, field);
   checkKeys<CompactionConfig>(config, field, {
     enabled: optional(checkBoolean),
-    thresholdTokens: optional(integerFrom(1)),
+    thresholdTokens: optional(integerCheck(1)),
     zdrMode: optional(checkBoolean),
-    strategy: optional(oneOf(["endpoint", "server"])),
+    strategy: optional(enumCheck(["endpoint", "server"])),
     allowStoredFiles: optional(checkBoolean),
   });
   const settings: CompactionSettings = {

@@ -8,7 +8,7 @@ import {
   encryptedItem,
 } from "../../../tests/support/compaction/routes.ts";
 import { testKey } from "../../../tests/support/openai-clients.ts";
-import { wireServer } from "../../../tests/support/wire-server.ts";
+import { startWireServer } from "../../../tests/support/wire-server.ts";
 import { InvalidOptionError, WinkError } from "../../base/errors.ts";
 import { PromptEvaluationError } from "../../base/evaluation-errors.ts";
 import { Session } from "../../session/session.ts";
@@ -25,7 +25,7 @@ const clock = fakeClock({ skipsSleep: true });
 
 async function startManager(options: CompactionRouteOptions = {}) {
   const compaction = compactionRoutes(options);
-  const server = await wireServer([], { routes: compaction.routes });
+  const server = await startWireServer([], { routes: compaction.routes });
   onTestFinished(() => server.close());
   const client = openAIClient({ baseURL: server.url, apiKey: testKey });
   const bus = recordingBus();
@@ -138,7 +138,7 @@ describe("CompactionManager", () => {
 
   it("works with the official OpenAI client", async () => {
     const { routes } = compactionRoutes();
-    const server = await wireServer([], { routes });
+    const server = await startWireServer([], { routes });
     onTestFinished(() => server.close());
     const client = new OpenAI({ apiKey: testKey, baseURL: server.url });
     const manager = new CompactionManager(client, {}, new Session(), { model: "gpt-5.2" });

@@ -1,15 +1,15 @@
 import type { Clock } from "../../base/clock.ts";
 import { InvalidOptionError } from "../../base/errors.ts";
 import { Session } from "../../session/session.ts";
-import { checkText } from "../../tools/config-checks.ts";
+import { checkSingleLine } from "../../tools/config-checks.ts";
 import type { OpenAIClient } from "../http/client.ts";
-import { defaultRetries } from "../http/retry.ts";
+import { createRetrySettings } from "../http/retry.ts";
 import type { WireItem } from "../wire.ts";
 import { canCompact, compactItems } from "./compact.ts";
 import {
   type CompactionConfig,
   type CompactionSettings,
-  compactionSettings,
+  resolveCompactionSettings,
 } from "./compaction-config.ts";
 import { type CompactionState, compactionSlice } from "./compaction-state.ts";
 
@@ -40,9 +40,9 @@ export class CompactionManager {
     options: CompactionManagerOptions,
   ) {
     this.#client = checkCompactionClient(client);
-    this.#settings = compactionSettings(config, "CompactionManager(config)");
+    this.#settings = resolveCompactionSettings(config, "CompactionManager(config)");
     this.#session = checkSession(session);
-    checkText(options?.model, "CompactionManager(options).model");
+    checkSingleLine(options?.model, "CompactionManager(options).model");
     this.#options = options;
     session.register(compactionSlice);
   }
@@ -73,7 +73,7 @@ export class CompactionManager {
       instructions,
       session: this.#session,
       promptName: "",
-      retry: defaultRetries(clock),
+      retry: createRetrySettings(clock),
       signal: new AbortController().signal,
       storesResult: true,
     });

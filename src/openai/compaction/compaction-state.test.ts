@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { inspect } from "node:util";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { JsonlSessionStore } from "weakincentives/stores";
-import { announce } from "../../adapter/events.ts";
+import { publishEvent } from "../../adapter/events.ts";
 import { systemClock } from "../../base/clock.ts";
 import { Session } from "../../session/session.ts";
 import { compactionSlice } from "./compaction-state.ts";
@@ -18,7 +18,7 @@ function encryptedItem(nth: number) {
 function publishCompaction(session: Session, nth: number, model = "gpt-5.2"): void {
   const publisher = { session, prompt: { name: "p" }, adapterName: "openai", clock: systemClock };
   const window = [user, encryptedItem(nth)];
-  announce(publisher, { type: "CompactionKept", model, tokens: nth * 100, window });
+  publishEvent(publisher, { type: "CompactionKept", model, tokens: nth * 100, window });
 }
 
 const afterTwo = {
@@ -60,7 +60,7 @@ describe("compactionSlice", () => {
     const session = new Session().register(compactionSlice);
     publishCompaction(session, 1);
     const publisher = { session, prompt: { name: "p" }, adapterName: "openai", clock: systemClock };
-    announce(publisher, { type: "CompactionDiscarded", reason: "another model" });
+    publishEvent(publisher, { type: "CompactionDiscarded", reason: "another model" });
     const { initial } = compactionSlice;
     expect(session.get(compactionSlice)).toEqual({ ...initial, compactionCount: 1 });
   });

@@ -1,6 +1,6 @@
-import { deepFreeze, frozenCopy, isPlainObject } from "../../base/freeze.ts";
+import { deepFreeze, copyAndFreeze, isPlainObject } from "../../base/freeze.ts";
 import { defineSlice, type Slice } from "../../session/slice.ts";
-import { unprinted } from "../history/item-text.ts";
+import { hideEncryptedContent } from "../history/item-text.ts";
 
 /** The result of a session's latest compaction. */
 export interface CompactionState {
@@ -30,7 +30,7 @@ export const compactionSlice: Slice<CompactionState> = Object.freeze({
     initial: emptyState,
     on: {
       CompactionKept: ({ compactionCount }, { window: kept, tokens, model }) => {
-        const window = kept.map(unprinted);
+        const window = kept.map(hideEncryptedContent);
         return {
           encryptedItems: findEncryptedItems(window),
           window,
@@ -44,7 +44,7 @@ export const compactionSlice: Slice<CompactionState> = Object.freeze({
   }),
   load(state: unknown) {
     if (!isCompactionState(state)) return "it is not a valid compaction state";
-    const window = frozenCopy(state.window).map(unprinted);
+    const window = copyAndFreeze(state.window).map(hideEncryptedContent);
     return { kept: deepFreeze({ ...state, window, encryptedItems: findEncryptedItems(window) }) };
   },
 });

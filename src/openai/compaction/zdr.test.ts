@@ -10,7 +10,7 @@ import {
   shellTool,
 } from "weakincentives";
 import { testKey } from "../../../tests/support/openai-clients.ts";
-import { promptWith, runOn } from "../../../tests/support/openai-run.ts";
+import { createTaskPrompt, runScript } from "../../../tests/support/openai-run.ts";
 import { message, reasoning } from "../../../tests/support/wire-server.ts";
 import { OpenAIAdapter } from "../adapter.ts";
 import type { OpenAIModelConfig } from "../model-config.ts";
@@ -24,33 +24,33 @@ function createAdapter(modelConfig: OpenAIModelConfig): OpenAIAdapter {
 
 describe("OpenAIAdapter in zdrMode", () => {
   it("sends store: false and requests encrypted reasoning", async () => {
-    const { bodies } = await runOn([[message("Yes.")]], { adapter: { compaction: zdr } });
+    const { bodies } = await runScript([[message("Yes.")]], { adapter: { compaction: zdr } });
     expect(bodies).toMatchObject([{ store: false, include: ["reasoning.encrypted_content"] }]);
   });
 
   it.each([{ enabled: false, zdrMode: true }, zdr])(
     "sends store: false with %j",
     async (compaction) => {
-      const { bodies } = await runOn([[message("Yes.")]], { adapter: { compaction } });
+      const { bodies } = await runScript([[message("Yes.")]], { adapter: { compaction } });
       expect(bodies).toMatchObject([{ store: false }]);
     },
   );
 
   it("accepts modelConfig.store: false", async () => {
     const adapter = { compaction: zdr, modelConfig: { store: false } };
-    const { bodies } = await runOn([[message("Yes.")]], { adapter });
+    const { bodies } = await runScript([[message("Yes.")]], { adapter });
     expect(bodies).toMatchObject([{ store: false }]);
   });
 
   it("sends encrypted reasoning without ids, which the provider did not store", async () => {
     const script = [[reasoning("rs_1"), message("Yes.")], [message("Again.")]];
     const session = new Session();
-    const run = await runOn(script, {
+    const run = await runScript(script, {
       adapter: { compaction: zdr },
       evaluate: { session },
     });
     expect(run.error).toBeNull();
-    const again = await runOn([[message("Again.")]], {
+    const again = await runScript([[message("Again.")]], {
       adapter: { compaction: zdr },
       evaluate: { session, continue: true },
     });
@@ -90,9 +90,9 @@ async function evaluateWith(
   compaction: object = zdr,
 ) {
   const { hostedTools = [], fileId } = contents;
-  const plain = promptWith({ hostedTools });
+  const plain = createTaskPrompt({ hostedTools });
   const prompt = fileId === undefined ? plain : plain.attach({ fileId });
-  return await runOn([[message("Yes.")]], { adapter: { compaction }, prompt });
+  return await runScript([[message("Yes.")]], { adapter: { compaction }, prompt });
 }
 
 describe("a prompt in zdrMode", () => {
@@ -136,7 +136,7 @@ describe("a prompt in zdrMode", () => {
 
   it("is rejected with the adapter's file search", async () => {
     const adapter = { compaction: zdr, hostedTools: { fileSearch: { vectorStoreIds: ["vs_1"] } } };
-    const { error, requests } = await runOn([[message("Yes.")]], { adapter });
+    const { error, requests } = await runScript([[message("Yes.")]], { adapter });
     expect(error?.message).toContain("because the provider stores files and vector stores");
     expect(requests).toEqual([]);
   });

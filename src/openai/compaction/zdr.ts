@@ -5,7 +5,7 @@ import type { OpenAIModelConfig } from "../model-config.ts";
 import type { CompactionSettings } from "./compaction-config.ts";
 
 /** Returns the model config with `store: false` in `zdrMode`. Throws if the config requires storage. */
-export function zdrModelConfig(
+export function toZeroRetentionConfig(
   config: OpenAIModelConfig,
   { zdrMode }: CompactionSettings,
 ): OpenAIModelConfig {

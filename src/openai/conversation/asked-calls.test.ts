@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { clients } from "../../../tests/support/openai-clients.ts";
-import { lookTool, promptWith, runOn, systemMessage } from "../../../tests/support/openai-run.ts";
+import { lookTool, createTaskPrompt, runScript, systemMessage } from "../../../tests/support/openai-run.ts";
 import {
   applyPatchCall,
   functionCall,
@@ -40,9 +40,9 @@ describe.each(clients)("calls that the host runs, on %s", (_, client) => {
     const diff = "@@\n-two\n+three\n";
     const operation = { type: "update_file", path: "a.txt", diff };
     const call = { ...applyPatchCall(operation), call_id: "call_1" };
-    const { response, bodies, bus } = await runOn(
+    const { response, bodies, bus } = await runScript(
       [[reasoning("rs_1"), call], [message("Patched.")]],
-      { prompt: promptWith({ hostedTools: [tool] }), client },
+      { prompt: createTaskPrompt({ hostedTools: [tool] }), client },
     );
     expect(await filesystem.readText("a.txt")).toBe("one\nthree\n");
     expect(bodies[1]?.["input"]).toMatchObject([
@@ -63,8 +63,8 @@ describe.each(clients)("calls that the host runs, on %s", (_, client) => {
     const filesystem = new InMemoryFilesystem();
     const tool = applyPatchTool({}, { filesystem });
     const operation = { type: "update_file", path: "../secret", diff: "@@\n-a\n+b\n" };
-    const { bodies, bus } = await runOn([[applyPatchCall(operation)], [message("Sorry.")]], {
-      prompt: promptWith({ hostedTools: [tool] }),
+    const { bodies, bus } = await runScript([[applyPatchCall(operation)], [message("Sorry.")]], {
+      prompt: createTaskPrompt({ hostedTools: [tool] }),
       client,
     });
     expect(sliceLastInput(bodies[1], 1)).toMatchObject([
@@ -81,8 +81,8 @@ describe.each(clients)("calls that the host runs, on %s", (_, client) => {
       call_id: "call_1",
       action: { commands: ["ls", "hang"], timeout_ms: 1000, max_output_length: 4096 },
     };
-    const { bodies, response } = await runOn([[call], [message("Ran.")]], {
-      prompt: promptWith({ hostedTools: [tool] }),
+    const { bodies, response } = await runScript([[call], [message("Ran.")]], {
+      prompt: createTaskPrompt({ hostedTools: [tool] }),
       client,
     });
     expect(bodies[0]?.["tools"]).toEqual([{ type: "shell", environment: { type: "local" } }]);
@@ -110,7 +110,7 @@ describe.each(clients)("calls that the host runs, on %s", (_, client) => {
     };
     const config = { serverLabel: "server", serverUrl: "https://mcp.example.com" };
     const tool = mcpTool(config, { name: "files", approve });
-    const { bodies, response, bus } = await runOn(
+    const { bodies, response, bus } = await runScript(
       [
         [
           { ...mcpApprovalRequest("read", {}), id: "mcpr_1" },
@@ -118,7 +118,7 @@ describe.each(clients)("calls that the host runs, on %s", (_, client) => {
         ],
         [mcpCall("read", {}, "text"), message("Read.")],
       ],
-      { prompt: promptWith({ hostedTools: [tool] }), client },
+      { prompt: createTaskPrompt({ hostedTools: [tool] }), client },
     );
     expect(requested).toEqual(["read", "wipe"]);
     expect(sliceLastInput(bodies[1], 2)).toMatchObject([
@@ -136,8 +136,8 @@ describe.each(clients)("calls that the host runs, on %s", (_, client) => {
 
 test("MCP approval requests are rejected without an approve callback", async () => {
   const config = { serverLabel: "server", serverUrl: "https://mcp.example.com" };
-  const { bodies } = await runOn([[mcpApprovalRequest("wipe", {})], [message("No.")]], {
-    prompt: promptWith({ hostedTools: [mcpTool(config)] }),
+  const { bodies } = await runScript([[mcpApprovalRequest("wipe", {})], [message("No.")]], {
+    prompt: createTaskPrompt({ hostedTools: [mcpTool(config)] }),
   });
   expect(sliceLastInput(bodies[1], 1)).toMatchObject([
     { approve: false, reason: expect.stringMatching(/callback|approve/) },
@@ -159,7 +159,7 @@ test("hosted outputs, function outputs and feedback are sent in one request, in 
   });
   const feedback = [{ name: "pace", provide: () => "Mind the time." }];
   const template = new PromptTemplate({ ns: "test", key: "run", sections: [section], feedback });
-  const { bodies, bus } = await runOn(
+  const { bodies, bus } = await runScript(
     [
       [
         functionCall("look", {}, "call_1"),

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { clients } from "../../../tests/support/openai-clients.ts";
-import { lookTool, promptWith, runOn } from "../../../tests/support/openai-run.ts";
+import { lookTool, createTaskPrompt, runScript } from "../../../tests/support/openai-run.ts";
 import { functionCall, message } from "../../../tests/support/wire-server.ts";
 import { codeInterpreterTool } from "../../tools/hosted/code-interpreter.ts";
 import { shellTool } from "../../tools/hosted/shell.ts";
 import { ContainerExpiredError } from "../errors/errors.ts";
 
-const prompt = promptWith({
+const prompt = createTaskPrompt({
   tools: [lookTool],
   hostedTools: [codeInterpreterTool({ container: { id: "cntr_1" } })],
 });
@@ -18,7 +18,7 @@ const gone = {
 
 describe.each(clients)("a caller's container, on %s", (_, client) => {
   const run = (answer: ReturnType<typeof container> | typeof gone, adapter = {}) =>
-    runOn([[functionCall("look", {})], [message("Hi.")]], {
+    runScript([[functionCall("look", {})], [message("Hi.")]], {
       prompt,
       client,
       adapter,
@@ -64,8 +64,8 @@ test("the containers of shells are checked too, and new containers are not", asy
     codeInterpreterTool(),
     shellTool({ environment: { type: "container", containerId: "cntr_2" } }),
   ];
-  const { requests } = await runOn([[message("Hi.")]], {
-    prompt: promptWith({ hostedTools }),
+  const { requests } = await runScript([[message("Hi.")]], {
+    prompt: createTaskPrompt({ hostedTools }),
     server: { routes: { "GET /containers/cntr_2": { json: { id: "cntr_2", status: "running" } } } },
   });
   expect(requests.map(({ path }) => path)).toEqual(["/containers/cntr_2", "/responses"]);
@@ -74,7 +74,7 @@ test("the containers of shells are checked too, and new containers are not", asy
 test("a failed container check is retried", async () => {
   let requests = 0;
   const busy = { status: 503, error: { message: "Busy", type: "server_error" } };
-  const { error } = await runOn([[message("Hi.")]], {
+  const { error } = await runScript([[message("Hi.")]], {
     prompt,
     server: {
       routes: { "GET /containers/cntr_1": () => (++requests < 3 ? busy : container("running")) },
@@ -89,7 +89,7 @@ test("a caller's container that expires during a turn is not replaced", async ()
     status: 400,
     error: { message: "Container is expired.", type: "invalid_request_error", param: null },
   };
-  const { error } = await runOn([expired], {
+  const { error } = await runScript([expired], {
     prompt,
     server: { routes: { "GET /containers/cntr_1": container("running") } },
   });

@@ -1,12 +1,12 @@
 import { WinkError } from "../../base/errors.ts";
 import { PromptEvaluationError } from "../../base/evaluation-errors.ts";
 import { isPlainObject } from "../../base/freeze.ts";
-import { show } from "../../base/show.ts";
+import { quoteValue } from "../../base/show.ts";
 import { ContainerExpiredError } from "../errors/errors.ts";
-import { evaluationErrorOf } from "../errors/evaluation-error.ts";
-import { OpenAIRequestError, requestErrorFrom } from "../errors/request-error.ts";
+import { fromRequestError } from "../errors/evaluation-error.ts";
+import { OpenAIRequestError, toRequestError } from "../errors/request-error.ts";
 import type { OpenAIClient } from "../http/client.ts";
-import { secretsOf } from "../secrets.ts";
+import { readSecrets } from "../secrets.ts";
 
 /** Checks that the caller's containers still exist, before a request that uses them fails. */
 export async function checkContainers(
@@ -19,7 +19,7 @@ export async function checkContainers(
     if (status === "expired" || status === "deleted") {
       throw createContainerGoneError(
         id,
-        new WinkError(`its status is ${show(status)}`),
+        new WinkError(`its status is ${quoteValue(status)}`),
         promptName,
       );
     }
@@ -53,10 +53,10 @@ async function fetchContainerStatus(
     const container: unknown = await client.containers.retrieve(id, { maxRetries: 0, signal });
     return isPlainObject(container) ? container["status"] : null;
   } catch (thrown) {
-    const error = requestErrorFrom(thrown, { signal, secrets: secretsOf(client) });
+    const error = toRequestError(thrown, { signal, secrets: readSecrets(client) });
     const isGone = error.status === 404 && !/invalid url/i.test(error.message);
     throw isGone
       ? createContainerGoneError(id, error, promptName)
-      : evaluationErrorOf(error, promptName);
+      : fromRequestError(error, promptName);
   }
 }

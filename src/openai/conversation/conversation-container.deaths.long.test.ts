@@ -1,18 +1,18 @@
 import { describe, expect, test } from "vitest";
 import {
-  type BentRequest,
-  bentStage,
-  ownRequest,
+  type InterceptedRequest,
+  createInterceptionFixture,
+  isWorkspaceRequest,
 } from "../../../tests/support/workspace/bent-stage.ts";
-import { repository } from "../../../tests/support/workspace/stage.ts";
+import { createRepository } from "../../../tests/support/workspace/stage.ts";
 import { PromptEvaluationError } from "../../base/evaluation-errors.ts";
 import { ContainerExpiredError } from "../errors/errors.ts";
 
 const createMounts = (folder: string) => [{ hostPath: folder, mountPath: "p" }];
 const readScript = [[{ code: "print(open('/mnt/data/p/a.txt').read())" }], [{ say: "Done." }]];
 
-const isModelRequest = (request: BentRequest) =>
-  request.path === "/responses" && !ownRequest(request);
+const isModelRequest = (request: InterceptedRequest) =>
+  request.path === "/responses" && !isWorkspaceRequest(request);
 const createErrorResponse = (status: number, message: string) => ({
   status,
   body: JSON.stringify({ error: { message, type: "invalid_request_error" } }),
@@ -20,12 +20,12 @@ const createErrorResponse = (status: number, message: string) => ({
 
 describe("a request whose container no longer exists", () => {
   test("is retried with a new container, and the model is notified", async () => {
-    const folder = repository({ "a.txt": "one" });
-    const stage = await bentStage([...readScript, ...readScript]);
-    const section = stage.section({ mounts: createMounts(folder) });
+    const folder = createRepository({ "a.txt": "one" });
+    const stage = await createInterceptionFixture([...readScript, ...readScript]);
+    const section = stage.createSection({ mounts: createMounts(folder) });
     await stage.evaluate(section);
     const first = section.containerId ?? "";
-    stage.bend(async (request) => {
+    stage.intercept(async (request) => {
       if (isModelRequest(request) && section.containerId === first) await stage.calls.remove(first);
       return null;
     });
@@ -34,17 +34,17 @@ describe("a request whose container no longer exists", () => {
     expect(stage.bus.of("ContainerReplaced")).toMatchObject([
       { containerId: first, replacedBy: section.containerId, restored: 1 },
     ]);
-    const last = JSON.stringify(stage.seen.filter(isModelRequest).at(-1)?.body["input"]);
+    const last = JSON.stringify(stage.seenRequests.filter(isModelRequest).at(-1)?.body["input"]);
     expect(last).toContain("The container was replaced by a new one.");
-    expect(stage.printed()).toEqual(["one\n", "one\n"]);
+    expect(stage.readOutputs()).toEqual(["one\n", "one\n"]);
   });
 
   test("fails if the replacement is lost too, and the next evaluation creates a third container", async () => {
-    const folder = repository({ "a.txt": "one" });
-    const stage = await bentStage(readScript);
-    const section = stage.section({ mounts: createMounts(folder) });
+    const folder = createRepository({ "a.txt": "one" });
+    const stage = await createInterceptionFixture(readScript);
+    const section = stage.createSection({ mounts: createMounts(folder) });
     let left = 2;
-    stage.bend(async (request) => {
+    stage.intercept(async (request) => {
       if (isModelRequest(request) && left-- > 0)
         await stage.calls.remove(section.containerId ?? "");
       return null;
@@ -57,15 +57,15 @@ describe("a request whose container no longer exists", () => {
     );
     expect(section.containerId).toBeNull();
     expect((await stage.evaluate(section)).text).toBe("Done.");
-    expect(stage.printed()).toEqual(["one\n"]);
+    expect(stage.readOutputs()).toEqual(["one\n"]);
   });
 
   test("fails if no replacement can be created, and the next evaluation recovers", async () => {
-    const folder = repository({ "a.txt": "one" });
-    const stage = await bentStage(readScript);
-    const section = stage.section({ mounts: createMounts(folder) });
+    const folder = createRepository({ "a.txt": "one" });
+    const stage = await createInterceptionFixture(readScript);
+    const section = stage.createSection({ mounts: createMounts(folder) });
     const [blocked, removed] = [{ is: false }, { is: false }];
-    stage.bend(async (request) => {
+    stage.intercept(async (request) => {
       if (isModelRequest(request) && !removed.is) {
         Object.assign(removed, { is: true });
         Object.assign(blocked, { is: true });
@@ -84,10 +84,10 @@ describe("a request whose container no longer exists", () => {
   });
 
   test("does not replace the container for an error about another container", async () => {
-    const folder = repository({ "a.txt": "one" });
-    const stage = await bentStage(readScript);
-    const section = stage.section({ mounts: createMounts(folder) });
-    stage.bend((request) =>
+    const folder = createRepository({ "a.txt": "one" });
+    const stage = await createInterceptionFixture(readScript);
+    const section = stage.createSection({ mounts: createMounts(folder) });
+    stage.intercept((request) =>
       isModelRequest(request)
         ? createErrorResponse(400, "Container with id 'cntr_other' not found.")
         : null,
@@ -98,10 +98,10 @@ describe("a request whose container no longer exists", () => {
   });
 
   test("fails if the container's status cannot be checked", async () => {
-    const folder = repository({ "a.txt": "one" });
-    const stage = await bentStage(readScript);
-    const section = stage.section({ mounts: createMounts(folder) });
-    stage.bend((request) => {
+    const folder = createRepository({ "a.txt": "one" });
+    const stage = await createInterceptionFixture(readScript);
+    const section = stage.createSection({ mounts: createMounts(folder) });
+    stage.intercept((request) => {
       if (request.method === "GET") return createErrorResponse(500, "The database is down.");
       return isModelRequest(request) ? createErrorResponse(400, "Container is expired.") : null;
     });
@@ -111,11 +111,11 @@ describe("a request whose container no longer exists", () => {
   });
 
   test("replaces a container whose status is expired", async () => {
-    const folder = repository({ "a.txt": "one" });
-    const stage = await bentStage(readScript);
-    const section = stage.section({ mounts: createMounts(folder) });
+    const folder = createRepository({ "a.txt": "one" });
+    const stage = await createInterceptionFixture(readScript);
+    const section = stage.createSection({ mounts: createMounts(folder) });
     let isFirst = true;
-    stage.bend((request) => {
+    stage.intercept((request) => {
       if (request.method === "GET") return { status: 200, body: '{"id":"x","status":"expired"}' };
       if (!isModelRequest(request) || !isFirst) return null;
       isFirst = false;
@@ -128,10 +128,10 @@ describe("a request whose container no longer exists", () => {
 
 describe("an error that is not about a container", () => {
   test("does not replace the container", async () => {
-    const folder = repository({ "a.txt": "one" });
-    const stage = await bentStage(readScript);
-    const section = stage.section({ mounts: createMounts(folder) });
-    stage.bend((request) =>
+    const folder = createRepository({ "a.txt": "one" });
+    const stage = await createInterceptionFixture(readScript);
+    const section = stage.createSection({ mounts: createMounts(folder) });
+    stage.intercept((request) =>
       isModelRequest(request) ? createErrorResponse(400, "Too many tools.") : null,
     );
     await expect(stage.evaluate(section)).rejects.toThrow("Too many tools");
@@ -142,14 +142,14 @@ describe("an error that is not about a container", () => {
 
 describe('a container that the provider creates in mode "auto"', () => {
   test("is requested with the configured network policy", async () => {
-    const stage = await bentStage([]);
-    stage.bend(({ path }) =>
+    const stage = await createInterceptionFixture([]);
+    stage.intercept(({ path }) =>
       path === "/responses" ? createErrorResponse(400, "Not here.") : null,
     );
     const networkPolicy = { type: "allowlist", allowedDomains: ["pypi.org"] } as const;
-    const section = stage.section({ containerConfig: { mode: "auto", networkPolicy } });
+    const section = stage.createSection({ containerConfig: { mode: "auto", networkPolicy } });
     await expect(stage.evaluate(section)).rejects.toThrow("Not here");
-    expect(stage.seen[0]?.body["tools"]).toMatchObject([
+    expect(stage.seenRequests[0]?.body["tools"]).toMatchObject([
       {
         container: {
           type: "auto",

@@ -2,11 +2,11 @@ import { readdirSync } from "node:fs";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import {
-  type BentRequest,
-  type BentStage,
-  bentStage,
+  type InterceptedRequest,
+  type InterceptionFixture,
+  createInterceptionFixture,
 } from "../../../tests/support/workspace/bent-stage.ts";
-import { repository } from "../../../tests/support/workspace/stage.ts";
+import { createRepository } from "../../../tests/support/workspace/stage.ts";
 import { InvalidOptionError } from "../../base/errors.ts";
 import { PromptEvaluationError } from "../../base/evaluation-errors.ts";
 import {
@@ -22,7 +22,7 @@ const python = (container?: CodeInterpreterConfig["container"]) => [
   codeInterpreterTool({ container }),
 ];
 
-function filterResponseRequests({ seen }: BentStage): readonly BentRequest[] {
+function filterResponseRequests({ seenRequests: seen }: InterceptionFixture): readonly InterceptedRequest[] {
   return seen.filter(({ path }) => path === "/responses");
 }
 
@@ -41,8 +41,8 @@ const withoutTools = { adapter: { hostedTools: null } };
 
 describe("a prompt with a workspace is rejected before the first request", () => {
   test("without a code interpreter", async () => {
-    const stage = await bentStage([], withoutTools);
-    const failing = stage.evaluate(stage.section());
+    const stage = await createInterceptionFixture([], withoutTools);
+    const failing = stage.evaluate(stage.createSection());
     await expect(failing).rejects.toBeInstanceOf(PromptEvaluationError);
     await expect(failing).rejects.toMatchObject({ cause: expect.any(InvalidOptionError) });
     await expect(failing).rejects.toThrow(
@@ -52,16 +52,16 @@ describe("a prompt with a workspace is rejected before the first request", () =>
   });
 
   test("with only a local shell", async () => {
-    const stage = await bentStage([], withoutTools);
+    const stage = await createInterceptionFixture([], withoutTools);
     const executor = { run: async () => ({ stdout: "", stderr: "", exitCode: 0 }) };
     const localShell = shellTool({ environment: { type: "local" } }, { executor } as never);
-    const failing = stage.evaluate(stage.section(), { hostedTools: [localShell] });
+    const failing = stage.evaluate(stage.createSection(), { hostedTools: [localShell] });
     await expect(failing).rejects.toThrow("must have a code interpreter or a hosted shell");
   });
 
   test("with a second workspace", async () => {
-    const stage = await bentStage([]);
-    const sections = [stage.section(), stage.section({ key: "other" })];
+    const stage = await createInterceptionFixture([]);
+    const sections = [stage.createSection(), stage.createSection({ key: "other" })];
     const failing = stage.evaluate(sections);
     await expect(failing).rejects.toThrow(
       'The prompt\'s container workspaces must be at most one, because code runs in one container, got ["workspace","other"]. Move all mounts to one section.',
@@ -74,8 +74,8 @@ describe("a prompt with a workspace is rejected before the first request", () =>
     ["that would be created", { type: "auto" }],
     ["with mounts", { type: "auto", hostMounts: [], allowedHostRoots: "any" }],
   ])("with a code interpreter that has its own container %s", async (_, container) => {
-    const stage = await bentStage([]);
-    const failing = stage.evaluate(stage.section(), { hostedTools: python(container) });
+    const stage = await createInterceptionFixture([]);
+    const failing = stage.evaluate(stage.createSection(), { hostedTools: python(container) });
     await expect(failing).rejects.toThrow(
       'Hosted tool "code_interpreter" config.container must be omitted with a container workspace, because the tool runs in its container, got "a separate container". Omit container, or remove the workspace.',
     );
@@ -86,8 +86,8 @@ describe("a prompt with a workspace is rejected before the first request", () =>
     ["that already exists", { type: "container", containerId: "cntr_mine" }],
     ["that would be created", { type: "container" }],
   ] as const)("with a shell that has its own container %s", async (_, environment) => {
-    const stage = await bentStage([]);
-    const failing = stage.evaluate(stage.section(), { hostedTools: [shellTool({ environment })] });
+    const stage = await createInterceptionFixture([]);
+    const failing = stage.evaluate(stage.createSection(), { hostedTools: [shellTool({ environment })] });
     await expect(failing).rejects.toThrow(
       'Hosted tool "shell" config.environment must be omitted with a container workspace, because the tool runs in its container, got "a separate container". Omit environment, or remove the workspace.',
     );
@@ -97,12 +97,12 @@ describe("a prompt with a workspace is rejected before the first request", () =>
 
 describe("a workspace's container", () => {
   test("is also used by a hosted shell", async () => {
-    const folder = repository({ "a.txt": "one" });
-    const stage = await bentStage(
+    const folder = createRepository({ "a.txt": "one" });
+    const stage = await createInterceptionFixture(
       [[{ shell: ["cat /mnt/data/p/a.txt; echo -n two > /mnt/data/p/b.txt"] }], [{ say: "Done." }]],
       withoutTools,
     );
-    const section = stage.section({ mounts: createMounts(folder) });
+    const section = stage.createSection({ mounts: createMounts(folder) });
     await stage.evaluate(section, { hostedTools: [shellTool()] });
     expect(filterResponseRequests(stage).at(-1)?.body["tools"]).toEqual([
       {
@@ -114,7 +114,7 @@ describe("a workspace's container", () => {
   });
 
   test("is not created for a prompt without a workspace", async () => {
-    const stage = await bentStage([[{ say: "Done." }]]);
+    const stage = await createInterceptionFixture([[{ say: "Done." }]]);
     await stage.evaluate([]);
     expect(stage.requests).toEqual(["POST /responses"]);
     expect(filterResponseRequests(stage)[0]?.body["tools"]).toMatchObject([
@@ -123,18 +123,18 @@ describe("a workspace's container", () => {
   });
 
   test("is created with the configured memory, expiry and network policy", async () => {
-    const stage = await bentStage([[{ say: "Done." }]]);
+    const stage = await createInterceptionFixture([[{ say: "Done." }]]);
     const networkPolicy = { type: "allowlist", allowedDomains: ["pypi.org"] } as const;
     const containerConfig = { memoryLimit: "16g", expiresAfterMinutes: 5, networkPolicy } as const;
-    stage.bend(({ method, path }) =>
+    stage.intercept(({ method, path }) =>
       method === "POST" && path === "/containers"
         ? { status: 400, body: JSON.stringify({ error: { message: "Not that." } }) }
         : null,
     );
-    const failing = stage.evaluate(stage.section({ containerConfig }));
+    const failing = stage.evaluate(stage.createSection({ containerConfig }));
     await expect(failing).rejects.toMatchObject({ phase: "request" });
     await expect(failing).rejects.toThrow("Not that");
-    expect(stage.seen[0]?.body).toEqual({
+    expect(stage.seenRequests[0]?.body).toEqual({
       name: `weakincentives ${stage.session.id}`,
       memory_limit: "16g",
       network_policy: { type: "allowlist", allowed_domains: ["pypi.org"] },
@@ -147,13 +147,13 @@ describe('a workspace in mode "auto"', () => {
   const auto = { mode: "auto", memoryLimit: "1g" } as const;
 
   test("adopts the container that the provider creates and keeps using it", async () => {
-    const stage = await bentStage([
+    const stage = await createInterceptionFixture([
       [{ code: "open('/mnt/data/a.txt', 'w').write('one') and None" }],
       [{ say: "Done." }],
       [{ code: "print(open('/mnt/data/a.txt').read())" }],
       [{ say: "Done." }],
     ]);
-    const section = stage.section({ containerConfig: auto, syncOnCleanup: true });
+    const section = stage.createSection({ containerConfig: auto, syncOnCleanup: true });
     await stage.evaluate(section);
     expect(filterResponseRequests(stage)[0]?.body["tools"]).toEqual([
       { type: "code_interpreter", container: { type: "auto", memory_limit: "1g" } },
@@ -165,32 +165,32 @@ describe('a workspace in mode "auto"', () => {
     expect(filterResponseRequests(stage).at(-1)?.body["tools"]).toMatchObject([
       { container: containerId },
     ]);
-    expect(stage.printed()).toEqual(["", "one\n"]);
+    expect(stage.readOutputs()).toEqual(["", "one\n"]);
     expect(await section.cleanup()).toMatchObject({ added: ["a.txt"], failed: [] });
   });
 
   test("creates no container if no code runs", async () => {
-    const stage = await bentStage([[{ say: "Done." }]]);
-    const section = stage.section({ containerConfig: auto, syncOnCleanup: true });
+    const stage = await createInterceptionFixture([[{ say: "Done." }]]);
+    const section = stage.createSection({ containerConfig: auto, syncOnCleanup: true });
     await stage.evaluate(section);
     expect([section.containerId, stage.requests]).toEqual([null, ["POST /responses"]]);
     expect(await section.cleanup()).toMatchObject({ added: [], failed: [] });
   });
 
   test("continues in a new container when the adopted one is lost", async () => {
-    const stage = await bentStage([
+    const stage = await createInterceptionFixture([
       [{ code: "open('/mnt/data/a.txt', 'w').write('one') and None" }],
       [{ say: "First." }],
       [{ code: "print(open('/mnt/data/a.txt').read())" }],
       [{ say: "Second." }],
     ]);
-    const section = stage.section({ containerConfig: auto, syncPolicy: "eachTurn" });
+    const section = stage.createSection({ containerConfig: auto, syncPolicy: "eachTurn" });
     await stage.evaluate(section);
     const first = section.containerId ?? "";
     await stage.calls.remove(first);
     expect((await stage.evaluate(section)).text).toBe("Second.");
     expect(section.containerId).not.toBe(first);
-    expect(stage.printed()).toEqual(["", "one\n"]);
+    expect(stage.readOutputs()).toEqual(["", "one\n"]);
     expect(stage.bus.of("ContainerReplaced")).toMatchObject([
       { containerId: first, replacedBy: section.containerId, restored: 1 },
     ]);
@@ -210,13 +210,13 @@ describe("a code interpreter with hostMounts", () => {
   });
 
   test("mounts the files, describes them to the model and removes temporary files", async () => {
-    const folder = repository({ "a.txt": "one", "sub/b.txt": "two", ".env": "KEY=1" });
-    const stage = await bentStage(readScript, withoutTools);
+    const folder = createRepository({ "a.txt": "one", "sub/b.txt": "two", ".env": "KEY=1" });
+    const stage = await createInterceptionFixture(readScript, withoutTools);
     const temporary = useTemporaryFolder();
     const hostedTools = python(auto(folder, { memoryLimit: "4g" }));
     await stage.evaluate([], { hostedTools });
-    expect(stage.printed()).toEqual(["one two\n"]);
-    expect(stage.seen[0]).toMatchObject({ path: "/containers", body: { memory_limit: "4g" } });
+    expect(stage.readOutputs()).toEqual(["one two\n"]);
+    expect(stage.seenRequests[0]).toMatchObject({ path: "/containers", body: { memory_limit: "4g" } });
     const [, note] = Object(filterResponseRequests(stage).at(-1)?.body["input"]);
     expect(note).toMatchObject({ role: "developer" });
     expect(note.content).toBe(
@@ -226,20 +226,20 @@ describe("a code interpreter with hostMounts", () => {
   });
 
   test("works with OpenAICodeInterpreterTool, together with uploaded files", async () => {
-    const folder = repository({ "a.txt": "one", "sub/b.txt": "two" });
-    const stage = await bentStage(readScript, withoutTools);
+    const folder = createRepository({ "a.txt": "one", "sub/b.txt": "two" });
+    const stage = await createInterceptionFixture(readScript, withoutTools);
     const file = new File(["three"], "c.txt");
     const { id } = Object(await stage.client.files.create({ file, purpose: "user_data" }));
     const tool = new OpenAICodeInterpreterTool({ container: auto(folder, { fileIds: [id] }) });
     await stage.evaluate([], { tools: [tool] });
-    expect(stage.printed()).toEqual(["one two\n"]);
-    const creation = stage.seen.find(({ path }) => path === "/containers");
+    expect(stage.readOutputs()).toEqual(["one two\n"]);
+    const creation = stage.seenRequests.find(({ path }) => path === "/containers");
     expect(creation?.body).toMatchObject({ file_ids: [id], memory_limit: "1g" });
   });
 
   test("describes the files to the model once", async () => {
-    const folder = repository({ "a.txt": "one", "sub/b.txt": "two" });
-    const stage = await bentStage(
+    const folder = createRepository({ "a.txt": "one", "sub/b.txt": "two" });
+    const stage = await createInterceptionFixture(
       [...readScript.slice(0, 1), [{ code: "print(2)" }], [{ say: "Done." }]],
       withoutTools,
     );
@@ -250,8 +250,8 @@ describe("a code interpreter with hostMounts", () => {
   });
 
   test("is rejected without allowedHostRoots before the first request", async () => {
-    const folder = repository({ "a.txt": "one" });
-    const stage = await bentStage([], withoutTools);
+    const folder = createRepository({ "a.txt": "one" });
+    const stage = await createInterceptionFixture([], withoutTools);
     const container = { type: "auto", hostMounts: createMounts(folder) } as const;
     const failing = stage.evaluate([], { hostedTools: python(container) });
     await expect(failing).rejects.toThrow(
@@ -261,10 +261,10 @@ describe("a code interpreter with hostMounts", () => {
   });
 
   test("removes temporary files when the upload fails", async () => {
-    const folder = repository({ "a.txt": "one" });
-    const stage = await bentStage([], withoutTools);
+    const folder = createRepository({ "a.txt": "one" });
+    const stage = await createInterceptionFixture([], withoutTools);
     const temporary = useTemporaryFolder();
-    stage.bend(({ path }) =>
+    stage.intercept(({ path }) =>
       path === "/containers" ? { status: 400, body: '{"error":{"message":"Full."}}' } : null,
     );
     await expect(stage.evaluate([], { hostedTools: python(auto(folder)) })).rejects.toThrow("Full");

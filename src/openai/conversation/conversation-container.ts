@@ -1,20 +1,20 @@
-import type { Announcement } from "../../adapter/events.ts";
+import type { AdapterEvent } from "../../adapter/events.ts";
 import type { Turn } from "../../adapter/model-client.ts";
-import { InvalidOptionError, messageOf } from "../../base/errors.ts";
+import { InvalidOptionError, getErrorMessage } from "../../base/errors.ts";
 import { PromptEvaluationError } from "../../base/evaluation-errors.ts";
-import { maybeTextAt, recordAt } from "../../base/reading.ts";
+import { readStringOrNull, readRecord } from "../../base/reading.ts";
 import { noUsage, type TokenUsage } from "../../base/usage.ts";
 import { planMounts } from "../../files/mounts/mount-plan.ts";
 import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
 import type { AutoContainerConfig } from "../../tools/hosted/code-interpreter.ts";
 import type { CodecEnv } from "../codecs/codec.ts";
-import { complaintAboutContainer } from "../errors/complaint.ts";
+import { isContainerRejection } from "../errors/complaint.ts";
 import { ContainerExpiredError } from "../errors/errors.ts";
 import type { OpenAIRequestError } from "../errors/request-error.ts";
 import { isContainerGone } from "../http/container-calls.ts";
-import { checkWorkspaceTools, codeContainers } from "../request/hosted-tool-gate.ts";
+import { checkWorkspaceTools, findContainerTools } from "../request/hosted-tool-gate.ts";
 import type { WireItem, WireTool } from "../wire.ts";
-import { containerSettings } from "../workspace/container-config.ts";
+import { resolveContainerSettings } from "../workspace/container-config.ts";
 import { ContainerWorkspace, createArchiveName } from "../workspace/container-workspace.ts";
 import { collectPrintedOutput } from "../workspace/python-runner.ts";
 import { workspaceText } from "../workspace/workspace-text.ts";
@@ -39,7 +39,7 @@ export interface AnsweredTurn {
 export class ConversationContainer {
   readonly #settings: ConversationSettings;
   readonly #workspaces: readonly PromptWorkspace[];
-  readonly #publish: (event: Announcement) => void;
+  readonly #publish: (event: AdapterEvent) => void;
   #workspace: ContainerWorkspace | null;
   /** Created from a tool's `hostMounts`, only for this conversation. */
   #ownWorkspace: ContainerWorkspace | null = null;
@@ -59,7 +59,7 @@ export class ConversationContainer {
   constructor(
     settings: ConversationSettings,
     workspaces: readonly PromptWorkspace[],
-    publish: (event: Announcement) => void,
+    publish: (event: AdapterEvent) => void,
   ) {
     this.#settings = settings;
     this.#workspaces = workspaces;
@@ -86,7 +86,7 @@ export class ConversationContainer {
   /** Checks the prompt's tools before the first request. */
   checkTools({ hostedTools }: RenderedPrompt): void {
     const { codecs, clock } = this.#settings;
-    const used = codeContainers(hostedTools, codecs);
+    const used = findContainerTools(hostedTools, codecs);
     for (const { container } of used)
       if (container.id !== null) this.#callerContainers.add(container.id);
     if (this.#workspaces.length > 0) {
@@ -131,7 +131,7 @@ export class ConversationContainer {
     return await wrapRequestErrors(promptName, signal, async () => {
       // The error may be about another container, in which earlier calls ran.
       const { container } = workspace;
-      if (complaintAboutContainer(error) && (await container.isAlive(id, signal))) return null;
+      if (isContainerRejection(error) && (await container.isAlive(id, signal))) return null;
       await container.replace(id, error, signal);
       const before = new Set(this.#pendingNotes);
       const { containerId, notes, standingNotes } = await workspace.prepare(signal);
@@ -214,7 +214,7 @@ export class ConversationContainer {
     const plan = planMounts(hostMounts, { allowedHostRoots });
     const archive = createArchiveName();
     this.#introduction = workspaceText(plan, "bootstrap", archive).replaceAll("$$", "$");
-    const settings = containerSettings({ memoryLimit, networkPolicy }, field, container.fileIds);
+    const settings = resolveContainerSettings({ memoryLimit, networkPolicy }, field, container.fileIds);
     return new ContainerWorkspace({
       plan,
       settings,
@@ -234,8 +234,8 @@ export class ConversationContainer {
     tools: readonly WireTool[] = [],
   ): void {
     const tool: WireItem = { ...tools.find(({ type }) => type === kind) };
-    const container = { ...recordAt(tool, "environment"), ...recordAt(tool, "container") };
-    const memoryLimit = maybeTextAt(container, "memory_limit");
+    const container = { ...readRecord(tool, "environment"), ...readRecord(tool, "container") };
+    const memoryLimit = readStringOrNull(container, "memory_limit");
     this.#settings.logger.info("hosted code ran", { name, callId, containerId, memoryLimit });
   }
 }
@@ -257,5 +257,5 @@ async function wrapRequestErrors<Result>(
 }
 
 function createRequestFailure(cause: unknown, promptName: string): PromptEvaluationError {
-  return new PromptEvaluationError(messageOf(cause), { promptName, phase: "request", cause });
+  return new PromptEvaluationError(getErrorMessage(cause), { promptName, phase: "request", cause });
 }

@@ -1,4 +1,4 @@
-import type { Announcement } from "../../adapter/events.ts";
+import type { AdapterEvent } from "../../adapter/events.ts";
 import type { OpenAIRequestError } from "../errors/request-error.ts";
 import { History, type HistoryMark } from "../history/history.ts";
 import { historySlice } from "../history/history-slice.ts";
@@ -31,7 +31,7 @@ export class ConversationHistory {
   /** Whether it starts with the compacted window of an earlier conversation. */
   readonly startsCompacted: boolean;
   readonly #settings: ConversationSettings;
-  readonly #publish: (event: Announcement) => void;
+  readonly #publish: (event: AdapterEvent) => void;
   readonly #history: History;
   /** Items that were dropped because the provider rejects them. */
   readonly #rejectedItems = new WeakSet<WireItem>();
@@ -43,7 +43,7 @@ export class ConversationHistory {
   /** Starts with the stored history if the evaluation continues it, otherwise with the carried-over window. */
   constructor(
     settings: ConversationSettings,
-    publish: (event: Announcement) => void,
+    publish: (event: AdapterEvent) => void,
     { items: carried, discarded, promptText }: CarriedOverWindow & { readonly promptText: string },
   ) {
     const { session, continues, modelConfig } = settings;

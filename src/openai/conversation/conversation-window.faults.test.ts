@@ -24,7 +24,7 @@ describe("a failed compaction", () => {
       tokens: 51,
       window: () => rejected,
     });
-    const failure = await run.failure();
+    const failure = await run.getFailure();
     expect(failure).toBeInstanceOf(CompactionError);
     expect(failure).toMatchObject({
       tokenCount: 51,
@@ -41,7 +41,7 @@ describe("a failed compaction", () => {
 
   it("is also reported when the provider rejects the token count", async () => {
     const run = await startCompactionRun([callTurn, answerTurn], { tokens: () => rejected });
-    expect(await run.failure()).toMatchObject({
+    expect(await run.getFailure()).toMatchObject({
       name: "CompactionError",
       tokenCount: 60,
       message: expect.stringContaining("POST /responses/input_tokens"),
@@ -77,7 +77,7 @@ describe("a compaction", () => {
 
   it("fails after the attempts of the throttle policy", async () => {
     const run = await startCompactionRun([callTurn], { tokens: 51, window: () => throttled });
-    expect(await run.failure()).toMatchObject({
+    expect(await run.getFailure()).toMatchObject({
       name: "CompactionError",
       originalError: { status: 429 },
     });
@@ -93,7 +93,7 @@ describe("a compaction", () => {
       window: () => ({ ...throttled, headers: { "retry-after": "30" } }),
       adapter: { compaction: { thresholdTokens: 50 }, throttle },
     });
-    const failure = await run.failure({ deadline: Deadline.after(100_000, clock) });
+    const failure = await run.getFailure({ deadline: Deadline.after(100_000, clock) });
     expect(failure).toBeInstanceOf(DeadlineExceededError);
     expect(run.compactions.length).toBeLessThan(10);
     expect(run.session.get(compactionSlice)).toEqual(compactionSlice.initial);
@@ -101,7 +101,7 @@ describe("a compaction", () => {
 
   it("counts against the budget", async () => {
     const within = await startCompactionRun([callTurn, callTurn, answerTurn], { tokens: 51 });
-    const failure = await within.failure({ budget: new Budget({ maxTotalTokens: 219 }) });
+    const failure = await within.getFailure({ budget: new Budget({ maxTotalTokens: 219 }) });
     expect(failure).toBeInstanceOf(BudgetExceededError);
     expect(failure).toMatchObject({ dimension: "totalTokens", used: 220, limit: 219 });
     expect(within.turns).toHaveLength(2);
@@ -117,7 +117,7 @@ describe("a compaction", () => {
         return { stall: true };
       },
     });
-    expect(await run.failure({ signal: controller.signal })).toBe(reason);
+    expect(await run.getFailure({ signal: controller.signal })).toBe(reason);
     expect(run.session.get(compactionSlice)).toEqual(compactionSlice.initial);
     expect(run.session.get(historySlice)).toHaveLength(2);
   });
@@ -132,7 +132,7 @@ describe("a compaction", () => {
         return { stall: true };
       },
     });
-    expect(await run.failure({ signal: controller.signal })).toBe(reason);
+    expect(await run.getFailure({ signal: controller.signal })).toBe(reason);
     expect(run.bus.of("CompactionFailed")).toEqual([]);
   });
 
@@ -153,7 +153,7 @@ describe("a compaction", () => {
   it("is used by the next evaluation even if the request after it failed", async () => {
     const gone = { status: 400, error: { message: "No." } };
     const run = await startCompactionRun([callTurn, gone, [message("Four.")]], { tokens: 51 });
-    await run.failure();
+    await run.getFailure();
     await run.evaluate();
     expect(run.turns[2]?.body["input"]).toEqual([systemMessage, encryptedItem(1)]);
   });

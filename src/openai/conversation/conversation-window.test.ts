@@ -7,7 +7,7 @@ import {
   callTurn,
   startCompactionRun,
 } from "../../../tests/support/compaction/stage.ts";
-import { conversationOf } from "../../../tests/support/faults/stage.ts";
+import { getConversationItems } from "../../../tests/support/faults/stage.ts";
 import { clients } from "../../../tests/support/openai-clients.ts";
 import { systemMessage } from "../../../tests/support/openai-run.ts";
 import { message } from "../../../tests/support/wire-server.ts";
@@ -266,6 +266,6 @@ describe("a compacted window", () => {
     await run.evaluate();
     expect(run.turns[4]?.body["input"]).toEqual([systemMessage, encryptedItem(1)]);
     await run.evaluate({ continue: true });
-    expect(conversationOf(run.turns[5])[0]).toEqual(encryptedItem(1));
+    expect(getConversationItems(run.turns[5])[0]).toEqual(encryptedItem(1));
   });
 });

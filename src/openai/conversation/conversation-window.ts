@@ -1,6 +1,6 @@
-import type { Announcement } from "../../adapter/events.ts";
+import type { AdapterEvent } from "../../adapter/events.ts";
 import type { Turn } from "../../adapter/model-client.ts";
-import { messageOf } from "../../base/errors.ts";
+import { getErrorMessage } from "../../base/errors.ts";
 import { addUsage, noUsage, type TokenUsage } from "../../base/usage.ts";
 import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
 import { compactItems, countTokens } from "../compaction/compact.ts";
@@ -31,7 +31,7 @@ export interface CarriedOverWindow {
 /** Compacts a conversation that exceeds its threshold. The prompt is never compacted. */
 export class ConversationWindow {
   readonly #settings: ConversationSettings;
-  readonly #publish: (event: Announcement) => void;
+  readonly #publish: (event: AdapterEvent) => void;
   /** The provider's last token count, with the byte sizes of the history and request base at that time. */
   #lastCount: { readonly tokens: number; readonly bytes: number; readonly base: number } | null =
     null;
@@ -43,7 +43,7 @@ export class ConversationWindow {
   /** Whether the evaluation runs inside a tool handler. Its window is then not stored in the session. */
   #isNested = false;
 
-  constructor(settings: ConversationSettings, publish: (event: Announcement) => void) {
+  constructor(settings: ConversationSettings, publish: (event: AdapterEvent) => void) {
     this.#settings = settings;
     this.#publish = publish;
   }
@@ -124,7 +124,7 @@ export class ConversationWindow {
     } catch (error) {
       measured.signal.throwIfAborted();
       const tokenCount = error instanceof CompactionError ? error.tokenCount : 0;
-      const reason = messageOf(error);
+      const reason = getErrorMessage(error);
       const { logger } = this.#settings;
       logger.error("could not compact the conversation", { tokenCount, reason });
       this.#publish({ type: "CompactionFailed", tokenCount, reason });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { lookTool, promptWith, runOn } from "../../../tests/support/openai-run.ts";
+import { lookTool, createTaskPrompt, runScript } from "../../../tests/support/openai-run.ts";
 import { codeInterpreterCall, functionCall, message } from "../../../tests/support/wire-server.ts";
 import { codeInterpreterTool } from "../../tools/hosted/code-interpreter.ts";
 import { webSearchTool } from "../../tools/hosted/web-search.ts";
@@ -20,8 +20,8 @@ function createRecordingLogger() {
 test("requests are logged with their limits, and containers with their memory", async () => {
   const { lines, logger } = createRecordingLogger();
   const container = { type: "auto", memoryLimit: "4g" } as const;
-  await runOn([[{ ...codeInterpreterCall("1"), id: "ci_1" }, message("Ran.")]], {
-    prompt: promptWith({ hostedTools: [codeInterpreterTool({ container })] }),
+  await runScript([[{ ...codeInterpreterCall("1"), id: "ci_1" }, message("Ran.")]], {
+    prompt: createTaskPrompt({ hostedTools: [codeInterpreterTool({ container })] }),
     adapter: { logger, modelConfig: { maxOutputTokens: 500 } },
   });
   const model = "gpt-5.2";
@@ -47,8 +47,8 @@ test("an unchanged request is not serialized again", async () => {
     parseOutput: () => null,
   };
   const script = [...Array.from({ length: 5 }, () => [functionCall("look", {})]), [message("Hi.")]];
-  const { bodies } = await runOn(script, {
-    prompt: promptWith({ tools: [lookTool], hostedTools: [webSearchTool()] }),
+  const { bodies } = await runScript(script, {
+    prompt: createTaskPrompt({ tools: [lookTool], hostedTools: [webSearchTool()] }),
     adapter: { hostedToolCodecs: [codec] },
   });
   expect(bodies).toHaveLength(6);
@@ -58,8 +58,8 @@ test("an unchanged request is not serialized again", async () => {
 test("a web search that both allows and blocks domains is sent, with a warning", async () => {
   const { lines, logger } = createRecordingLogger();
   const domainFilter = { allowed: ["who.int"], blocked: ["blog.who.int"] };
-  const { bodies } = await runOn([[message("Hi.")]], {
-    prompt: promptWith({ hostedTools: [webSearchTool({ domainFilter })] }),
+  const { bodies } = await runScript([[message("Hi.")]], {
+    prompt: createTaskPrompt({ hostedTools: [webSearchTool({ domainFilter })] }),
     adapter: { logger },
   });
   expect(bodies[0]?.["tools"]).toMatchObject([

@@ -1,4 +1,4 @@
-import { type Announcement, announce } from "../../adapter/events.ts";
+import { type AdapterEvent, publishEvent } from "../../adapter/events.ts";
 import type {
   HostedCall,
   ModelClient,
@@ -9,14 +9,14 @@ import type {
 import { addUsage } from "../../base/usage.ts";
 import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
-import { asEarlier } from "../codecs/said.ts";
+import { withoutText } from "../codecs/said.ts";
 import { checkZeroRetentionPrompt } from "../compaction/zdr.ts";
 import type { OpenAIRequestError } from "../errors/request-error.ts";
-import { attachmentMessage } from "../request/attachments.ts";
+import { createAttachmentMessage } from "../request/attachments.ts";
 import { checkHostedTools } from "../request/hosted-tool-gate.ts";
-import { containersNamed, outputItem, requestOf } from "../request/request.ts";
-import { eachTool, readResponse } from "../response/response.ts";
-import { secretsOf, toolSecrets } from "../secrets.ts";
+import { findNamedContainers, toOutputItem, createWireRequest } from "../request/request.ts";
+import { mapTools, readResponse } from "../response/response.ts";
+import { readSecrets, collectToolSecrets } from "../secrets.ts";
 import type { WireItem, WireMessage } from "../wire.ts";
 import { checkContainers } from "./container-check.ts";
 import { ConversationContainer, type PromptWorkspace } from "./conversation-container.ts";
@@ -50,7 +50,7 @@ export class Conversation implements ModelClient {
   constructor(settings: ConversationSettings, workspaces: readonly PromptWorkspace[] = []) {
     this.#settings = settings;
     this.hostedTools = settings.hostedTools;
-    const publish = (event: Announcement) => this.#publish(event);
+    const publish = (event: AdapterEvent) => this.#publish(event);
     this.#container = new ConversationContainer(settings, workspaces, publish);
     this.#window = new ConversationWindow(settings, publish);
   }
@@ -91,10 +91,10 @@ export class Conversation implements ModelClient {
   /** Yields each hosted tool's output, which covers the calls of every turn and the last turn's text. */
   *hostedOutputs(): Iterable<readonly [name: string, output: unknown]> {
     const last = this.#turns.at(-1) ?? [];
-    const items = [...this.#turns.slice(0, -1).flat().map(asEarlier), ...last];
+    const items = [...this.#turns.slice(0, -1).flat().map(withoutText), ...last];
     const { codecs, prompt } = this.#settings;
     const tools = { rendered: { promptName: prompt.name, hostedTools: [...this.#tools.values()] } };
-    yield* eachTool({ ...tools, codecs }, (codec, tool) => {
+    yield* mapTools({ ...tools, codecs }, (codec, tool) => {
       const output = codec.parseOutput(items, tool);
       return output === null || output === undefined ? [] : [[tool.name, output] as const];
     });
@@ -173,10 +173,10 @@ export class Conversation implements ModelClient {
     const isSame = cached?.rendered === rendered && cached.toolChoice === toolChoice;
     if (cached && isSame && cached.containerId === env.containerId) return cached.base;
     const value = {
-      ...requestOf(rendered, toolChoice, this.#settings, env),
+      ...createWireRequest(rendered, toolChoice, this.#settings, env),
       ...this.#window.requestFields,
     };
-    const secrets = [...secretsOf(this.#settings.client), ...toolSecrets(value.tools ?? [])];
+    const secrets = [...readSecrets(this.#settings.client), ...collectToolSecrets(value.tools ?? [])];
     const base = { value, text: JSON.stringify(value), secrets };
     this.#base = { rendered, toolChoice, containerId: env.containerId, base };
     return base;
@@ -184,10 +184,10 @@ export class Conversation implements ModelClient {
 
   /** Checks once that the caller's containers exist, before a request that uses them fails. */
   async #checkContainers({ value }: RequestBase, { signal, rendered }: TurnRequest): Promise<void> {
-    const { client, checksContainers } = this.#settings;
+    const { client, checkContainers: checksContainers } = this.#settings;
     if (this.#hasCheckedContainers || !checksContainers) return;
     const own = this.#container.env.containerId;
-    const named = [...containersNamed(value.tools ?? [])].filter((id) => id !== own);
+    const named = [...findNamedContainers(value.tools ?? [])].filter((id) => id !== own);
     const { promptName } = rendered;
     if (named.length > 0) await checkContainers(named, client, { promptName, signal });
     this.#hasCheckedContainers = true;
@@ -204,15 +204,15 @@ export class Conversation implements ModelClient {
   }
 
   /** Creates the items for everything since the last request, in the order that the model reads them. */
-  async #createNewItems({ turn, rendered, answers, performed, notes }: TurnRequest) {
+  async #createNewItems({ turn, rendered, answers, delegatedResults: performed, notes }: TurnRequest) {
     const { attachments } = rendered;
     const isAttached = turn === 1 && attachments.length > 0;
-    if (isAttached) this.#attachments ??= attachmentMessage(attachments);
+    if (isAttached) this.#attachments ??= createAttachmentMessage(attachments);
     const attached = isAttached ? await this.#attachments : null;
     return [
       ...(attached ? [{ ...attached }] : []),
       ...performed.flatMap((call) => this.#createAnswerItems(call)),
-      ...answers.map((answer) => ({ ...outputItem(answer) })),
+      ...answers.map((answer) => ({ ...toOutputItem(answer) })),
       ...notes.map(developerMessage),
     ];
   }
@@ -233,9 +233,9 @@ export class Conversation implements ModelClient {
     return true;
   }
 
-  #publish(event: Announcement): void {
+  #publish(event: AdapterEvent): void {
     const { session, prompt, clock } = this.#settings;
-    announce({ session, prompt, adapterName: this.adapterName, clock }, event);
+    publishEvent({ session, prompt, adapterName: this.adapterName, clock }, event);
   }
 }
 
@@ -260,7 +260,7 @@ interface CachedBase {
 }
 
 /** Whether the turn is the last one, because it requests no tool calls. */
-function isLastTurn({ toolCalls, askedCalls = [] }: Turn): boolean {
+function isLastTurn({ toolCalls, delegatedCalls: askedCalls = [] }: Turn): boolean {
   return toolCalls.length === 0 && askedCalls.length === 0;
 }
 
@@ -271,6 +271,6 @@ function mayBeHosted({ type }: WireItem): boolean {
 
 /** Drops the items that the error is about. The container in the request is alive. */
 function repairHistory({ conversation, base }: TurnWork, error: OpenAIRequestError): boolean {
-  const [alive = null] = containersNamed(base.value.tools ?? []);
+  const [alive = null] = findNamedContainers(base.value.tools ?? []);
   return conversation.repair(error, alive);
 }

@@ -1,13 +1,13 @@
 import type { PromptEvaluationError } from "../../base/evaluation-errors.ts";
 import { isPlainObject } from "../../base/freeze.ts";
-import { complaintAboutContainer } from "../errors/complaint.ts";
-import { evaluationErrorOf } from "../errors/evaluation-error.ts";
-import { failedContainer } from "../errors/failed-container.ts";
-import { type OpenAIRequestError, requestErrorFrom } from "../errors/request-error.ts";
+import { isContainerRejection } from "../errors/complaint.ts";
+import { fromRequestError } from "../errors/evaluation-error.ts";
+import { findContainerFailure } from "../errors/failed-container.ts";
+import { type OpenAIRequestError, toRequestError } from "../errors/request-error.ts";
 import type { History } from "../history/history.ts";
 import { HttpClient } from "../http/http-client.ts";
-import { requestIdOf } from "../http/result.ts";
-import { containersNamed } from "../request/request.ts";
+import { getRequestId } from "../http/result.ts";
+import { findNamedContainers } from "../request/request.ts";
 import type { AdapterSettings } from "../settings.ts";
 import type { WireRequest } from "../wire.ts";
 import { createContainerGoneError } from "./container-check.ts";
@@ -43,13 +43,13 @@ export async function attemptExchange(
     const answer = await sendResponsesRequest(history, base, settings, signal);
     // If the container is lost during a turn, the HTTP status is 200 and the response has failed.
     const hasFailed = isPlainObject(answer.value) && answer.value["status"] === "failed";
-    const gone = hasFailed ? failedContainer(answer.value, base) : null;
+    const gone = hasFailed ? findContainerFailure(answer.value, base) : null;
     if (gone) return gone;
     logger.debug("response", { model, requestId: answer.requestId });
     return answer;
   } catch (thrown) {
     const { secrets } = base;
-    const error = requestErrorFrom(thrown, { request: "POST /responses", signal, secrets });
+    const error = toRequestError(thrown, { request: "POST /responses", signal, secrets });
     const { status, requestId, message } = error;
     logger.warn("request failed", { model, status, requestId, message });
     return error;
@@ -62,11 +62,11 @@ export function toEvaluationError(
   { value }: RequestBase,
   promptName: string,
 ): PromptEvaluationError {
-  const [id] = containersNamed(value.tools ?? []);
+  const [id] = findNamedContainers(value.tools ?? []);
   // The caller must replace their own container.
-  return id !== undefined && complaintAboutContainer(error)
+  return id !== undefined && isContainerRejection(error)
     ? createContainerGoneError(id, error, promptName)
-    : evaluationErrorOf(error, promptName);
+    : fromRequestError(error, promptName);
 }
 
 async function sendResponsesRequest(
@@ -80,5 +80,5 @@ async function sendResponsesRequest(
   }
   const options = { maxRetries: 0, signal, timeout: timeoutMs };
   const value: unknown = await client.responses.create(history.toRequestValue(base.value), options);
-  return { value, requestId: requestIdOf(value) };
+  return { value, requestId: getRequestId(value) };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { codeInterpreterTool } from "weakincentives";
-import { promptWith, type RunOptions, runOn } from "../../../tests/support/openai-run.ts";
+import { createTaskPrompt, type RunOptions, runScript } from "../../../tests/support/openai-run.ts";
 import {
   codeInterpreterCall,
   message,
@@ -19,11 +19,11 @@ async function runCode(options: {
   const { zdrMode = true, remove = () => deleted, callerContainer } = options;
   let removals = 0;
   const container = callerContainer === undefined ? undefined : { id: callerContainer };
-  const prompt = promptWith({ hostedTools: [codeInterpreterTool(container && { container })] });
+  const prompt = createTaskPrompt({ hostedTools: [codeInterpreterTool(container && { container })] });
   const callIn = (id: string) => ({ ...codeInterpreterCall("1 + 1"), container_id: id });
   const logged: [string, object | undefined][] = [];
   const log = (text: string, facts?: object) => void logged.push([text, facts]);
-  const run = await runOn(
+  const run = await runScript(
     [[callIn("cntr_1"), callIn("cntr_1"), callIn("cntr_2"), message("Two.")]],
     {
       prompt,

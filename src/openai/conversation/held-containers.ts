@@ -1,6 +1,6 @@
-import type { Announcement } from "../../adapter/events.ts";
+import type { AdapterEvent } from "../../adapter/events.ts";
 import type { Turn } from "../../adapter/model-client.ts";
-import { messageOf } from "../../base/errors.ts";
+import { getErrorMessage } from "../../base/errors.ts";
 import { ContainerCalls } from "../http/container-calls.ts";
 import { withRetries } from "../http/retry.ts";
 import type { ConversationSettings } from "./conversation-settings.ts";
@@ -11,12 +11,12 @@ import type { ConversationSettings } from "./conversation-settings.ts";
  */
 export class RetainedContainers {
   readonly #settings: ConversationSettings;
-  readonly #publish: (event: Announcement) => void;
+  readonly #publish: (event: AdapterEvent) => void;
   readonly #published = new Set<string>();
   /** The ids to remove at the end. A workspace removes its own container. */
   readonly #toRemove = new Set<string>();
 
-  constructor(settings: ConversationSettings, announce: (event: Announcement) => void) {
+  constructor(settings: ConversationSettings, announce: (event: AdapterEvent) => void) {
     this.#settings = settings;
     this.#publish = announce;
   }
@@ -46,7 +46,7 @@ export class RetainedContainers {
       try {
         await withRetries(() => calls.remove(id, { signal }), this.#settings, signal);
       } catch (error) {
-        const problem = messageOf(error);
+        const problem = getErrorMessage(error);
         logger.error("could not remove a container that retains data", { id, problem });
       }
     }

@@ -1,4 +1,4 @@
-import { messageOf, WinkError } from "../../base/errors.ts";
+import { getErrorMessage, WinkError } from "../../base/errors.ts";
 import { PromptEvaluationError } from "../../base/evaluation-errors.ts";
 
 /** A container expired or was deleted, and it was not or could not be replaced. */
@@ -10,7 +10,7 @@ export class ContainerExpiredError extends WinkError {
   readonly originalError: unknown;
 
   constructor(containerId: string, originalError: unknown, remedy: string) {
-    const why = messageOf(originalError);
+    const why = getErrorMessage(originalError);
     super(`Container ${containerId} is gone (${why}): ${remedy}`, { cause: originalError });
     this.containerId = containerId;
     this.originalError = originalError;
@@ -27,7 +27,7 @@ export class CompactionError extends PromptEvaluationError {
 
   constructor(tokenCount: number, originalError: unknown, promptName: string) {
     const problem = `The conversation of ${tokenCount} tokens could not be compacted`;
-    const message = `${problem}: ${messageOf(originalError)}`;
+    const message = `${problem}: ${getErrorMessage(originalError)}`;
     super(message, { promptName, phase: "request", cause: originalError });
     this.tokenCount = tokenCount;
     this.originalError = originalError;

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { type PromptEvaluationError, ThrottleError } from "../../base/evaluation-errors.ts";
-import { evaluationErrorOf, fromResponseError } from "./evaluation-error.ts";
+import { fromRequestError, fromResponseError } from "./evaluation-error.ts";
 import { OpenAIRequestError } from "./request-error.ts";
 import type { RequestErrorDetails } from "./request-failure.ts";
 
 function convert(details: RequestErrorDetails): PromptEvaluationError {
-  return evaluationErrorOf(new OpenAIRequestError("it failed", details), "my-prompt");
+  return fromRequestError(new OpenAIRequestError("it failed", details), "my-prompt");
 }
 
 describe("fromRequestError()", () => {
@@ -18,7 +18,7 @@ describe("fromRequestError()", () => {
       retryAfterMs: 70,
       body,
     });
-    const error = evaluationErrorOf(cause, "my-prompt");
+    const error = fromRequestError(cause, "my-prompt");
     expect(error).toBeInstanceOf(ThrottleError);
     expect(error).toMatchObject({
       message: "it failed",

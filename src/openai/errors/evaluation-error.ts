@@ -3,15 +3,15 @@ import {
   ThrottleError,
   type ThrottleKind,
 } from "../../base/evaluation-errors.ts";
-import { maybeTextAt, textAt } from "../../base/reading.ts";
-import { scrubbed, scrubbedText } from "../../base/scrubbed.ts";
+import { readStringOrNull, readString } from "../../base/reading.ts";
+import { redact, redactText } from "../../base/scrubbed.ts";
 import type { WireItem } from "../wire.ts";
 import type { OpenAIRequestError } from "./request-error.ts";
 import { toOneLine } from "./request-failure.ts";
 import { parseDelay } from "./retry-after.ts";
 
 /** Converts a failed request to an evaluation error: a `ThrottleError` if a retry may help. */
-export function evaluationErrorOf(
+export function fromRequestError(
   error: OpenAIRequestError,
   promptName: string,
 ): PromptEvaluationError {
@@ -53,11 +53,11 @@ export function fromResponseError(
   error: WireItem,
   { promptName, requestId, payload = error, secrets = [] }: ResponseErrorDetails,
 ): PromptEvaluationError {
-  const code = maybeTextAt(error, "code") ?? maybeTextAt(error, "type");
-  const words = toOneLine(scrubbedText(textAt(error, "message"), secrets));
-  const name = code === null ? "" : ` (${toOneLine(scrubbedText(code, secrets))})`;
+  const code = readStringOrNull(error, "code") ?? readStringOrNull(error, "type");
+  const words = toOneLine(redactText(readString(error, "message"), secrets));
+  const name = code === null ? "" : ` (${toOneLine(redactText(code, secrets))})`;
   const message = `The provider returned an error${words === "" ? "" : `: ${words}`}${name}`;
-  const details = { promptName, requestId, providerPayload: scrubbed(payload, secrets) };
+  const details = { promptName, requestId, providerPayload: redact(payload, secrets) };
   const kind = RETRYABLE_CODES.get(code ?? "");
   if (kind === undefined)
     return new PromptEvaluationError(message, { ...details, phase: "response" });

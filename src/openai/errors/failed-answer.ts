@@ -1,7 +1,7 @@
 import { systemClock } from "../../base/clock.ts";
 import { isPlainObject } from "../../base/freeze.ts";
-import { maybeTextAt, recordAt } from "../../base/reading.ts";
-import { scrubbed } from "../../base/scrubbed.ts";
+import { readStringOrNull, readRecord } from "../../base/reading.ts";
+import { redact } from "../../base/scrubbed.ts";
 import { readRequestIdHeader } from "../secrets.ts";
 import type { WireItem } from "../wire.ts";
 import {
@@ -30,7 +30,7 @@ export function describeFailedResponse(
   context: RequestContext,
 ): DescribedFailure {
   const { status, header, cause } = answer;
-  const clean = scrubbed(answer.body, context.secrets);
+  const clean = redact(answer.body, context.secrets);
   const body = typeof clean === "string" ? truncate(clean) || null : clean;
   const { message, ...error } = parseError(body);
   const requestId = readRequestIdHeader(header, context.secrets);
@@ -63,15 +63,15 @@ function parseError(body: unknown) {
   return {
     message: texts.find((text) => typeof text === "string") ?? "",
     code: parseErrorCode(inner),
-    param: maybeTextAt(inner, "param"),
-    errorType: maybeTextAt(inner, "type"),
+    param: readStringOrNull(inner, "param"),
+    errorType: readStringOrNull(inner, "type"),
   };
 }
 
 /** Some servers send a number: the status again. */
 function parseErrorCode(error: WireItem): string | null {
   const { code } = error;
-  return typeof code === "number" ? String(code) : maybeTextAt(error, "code");
+  return typeof code === "number" ? String(code) : readStringOrNull(error, "code");
 }
 
 function parseBoolean(text: string | null): boolean | null {
@@ -88,8 +88,8 @@ function findStatusRemedy(status: number, header: HeaderLookup, body: unknown): 
   if (status >= 300 && status < 400) return explainRedirect(header("location"));
   if (status === 401) return "Check OPENAI_API_KEY or clientConfig.apiKey.";
   if (status === 403) return "Check that the key's project and your region have access.";
-  const error = isPlainObject(body) ? recordAt(body, "error") : {};
-  if (status === 404 && maybeTextAt(error, "message") === null) {
+  const error = isPlainObject(body) ? readRecord(body, "error") : {};
+  if (status === 404 && readStringOrNull(error, "message") === null) {
     return "Check baseURL: it does not seem to be the API's address.";
   }
   return status === 413 ? "Send less: the request is too large." : null;

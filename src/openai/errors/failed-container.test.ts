@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { isContainerGone } from "../http/container-calls.ts";
-import { failedContainer } from "./failed-container.ts";
+import { findContainerFailure } from "./failed-container.ts";
 
 const secrets = ["sk-secret"];
 const createFailedResponse = (message: string, code: string | null = "server_error") => ({
@@ -13,7 +13,7 @@ describe("findContainerFailure()", () => {
   test.each(["Container is expired.", "Container with id 'cntr_1' not found."])(
     "returns an error for a lost container: %s",
     (message) => {
-      const error = failedContainer(createFailedResponse(message), { secrets });
+      const error = findContainerFailure(createFailedResponse(message), { secrets });
       expect(error?.message).toBe(`The response failed: ${message}`);
       expect(error).toMatchObject({ code: "server_error", status: null, reason: "status" });
       expect(isContainerGone(error)).toBe(true);
@@ -21,7 +21,7 @@ describe("findContainerFailure()", () => {
   );
 
   test("redacts secrets", () => {
-    const error = failedContainer(createFailedResponse("Container is expired. sk-secret", null), {
+    const error = findContainerFailure(createFailedResponse("Container is expired. sk-secret", null), {
       secrets,
     });
     expect(JSON.stringify([error?.message, error?.body])).not.toContain("sk-secret");
@@ -32,6 +32,6 @@ describe("findContainerFailure()", () => {
     ["failed without a message", { status: "failed", error: null }],
     ["did not fail", { ...createFailedResponse("Container is expired."), status: "completed" }],
   ])("returns null for a response that %s", (_, response) => {
-    expect(failedContainer(response, { secrets })).toBeNull();
+    expect(findContainerFailure(response, { secrets })).toBeNull();
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { InvalidOptionError, WinkError } from "../../base/errors.ts";
-import { OpenAIRequestError, requestErrorFrom } from "./request-error.ts";
+import { OpenAIRequestError, toRequestError } from "./request-error.ts";
 
 const context = { request: "GET /x", secrets: [] };
 
@@ -14,7 +14,7 @@ describe("toRequestError() passes through", () => {
     const signal = AbortSignal.abort(reason);
     let thrown: unknown;
     try {
-      requestErrorFrom(new Error("aborted"), { ...context, signal });
+      toRequestError(new Error("aborted"), { ...context, signal });
     } catch (error) {
       thrown = error;
     }
@@ -23,12 +23,12 @@ describe("toRequestError() passes through", () => {
 
   test("this package's other errors, by rethrowing them", () => {
     const refusal = new InvalidOptionError({ field: "f", value: 1, rule: "r", remedy: "m" });
-    expect(() => requestErrorFrom(refusal, context)).toThrow(refusal);
+    expect(() => toRequestError(refusal, context)).toThrow(refusal);
   });
 
   test("an OpenAIRequestError, by returning it", () => {
     const error = new OpenAIRequestError("x", { reason: "timeout" });
-    expect(requestErrorFrom(error, context)).toBe(error);
+    expect(toRequestError(error, context)).toBe(error);
     expect(error).toBeInstanceOf(WinkError);
     expect(error).toMatchObject({
       name: "OpenAIRequestError",
@@ -69,11 +69,11 @@ describe("toRequestError() returns a failure", () => {
     const thrown = new Error("outer", {
       cause: new Error("inner", { cause: createErrorWithCode(code) }),
     });
-    expect(requestErrorFrom(thrown, context).reason).toBe(reason);
+    expect(toRequestError(thrown, context).reason).toBe(reason);
   });
 
   test("without retries for an invalid certificate", () => {
-    const error = requestErrorFrom(
+    const error = toRequestError(
       createErrorWithCode("CERT_HAS_EXPIRED", "certificate has expired"),
       context,
     );
@@ -92,12 +92,12 @@ describe("toRequestError() returns a failure", () => {
     "Network connection lost.",
     "error sending request for url",
   ])('with the reason "network" for the fetch error %j', (message) => {
-    expect(requestErrorFrom(new TypeError(message), context).reason).toBe("network");
+    expect(toRequestError(new TypeError(message), context).reason).toBe("network");
   });
 
   test('with the reason "timeout" for a fetch with its own timeout', () => {
     const thrown = new DOMException("The operation was aborted due to timeout", "TimeoutError");
-    expect(requestErrorFrom(thrown, context)).toMatchObject({
+    expect(toRequestError(thrown, context)).toMatchObject({
       reason: "timeout",
       message:
         "GET /x timed out: The operation was aborted due to timeout. Raise timeoutMs if the request can take longer.",
@@ -105,17 +105,17 @@ describe("toRequestError() returns a failure", () => {
   });
 
   test("that names the timeout's phase: connecting or waiting for the response", () => {
-    expect(requestErrorFrom(createErrorWithCode("UND_ERR_CONNECT_TIMEOUT"), context).message).toBe(
+    expect(toRequestError(createErrorWithCode("UND_ERR_CONNECT_TIMEOUT"), context).message).toBe(
       "GET /x timed out: could not connect in time. Raise timeoutMs if the request can take longer.",
     );
-    expect(requestErrorFrom(createErrorWithCode("UND_ERR_HEADERS_TIMEOUT"), context).message).toBe(
+    expect(toRequestError(createErrorWithCode("UND_ERR_HEADERS_TIMEOUT"), context).message).toBe(
       "GET /x timed out: no response in time. Raise timeoutMs if the request can take longer.",
     );
   });
 
   test('with the reason "body" when the official client receives no object', () => {
     const thrown = new TypeError("Cannot use 'in' operator to search for 'object' in <html>");
-    expect(requestErrorFrom(thrown, context)).toMatchObject({
+    expect(toRequestError(thrown, context)).toMatchObject({
       reason: "body",
       message:
         "GET /x returned no object. Check baseURL, and whether a proxy answered instead of the API.",
@@ -125,7 +125,7 @@ describe("toRequestError() returns a failure", () => {
 
   test('with the reason "unknown" for a bug, so that it is not retried', () => {
     const bug = new TypeError("Cannot read properties of undefined (reading 'create')");
-    const error = requestErrorFrom(bug, { secrets: [] });
+    const error = toRequestError(bug, { secrets: [] });
     expect(error).toMatchObject({ reason: "unknown", shouldRetry: null });
     expect(error.message).toBe(
       "The request failed: Cannot read properties of undefined (reading 'create')",
@@ -138,7 +138,7 @@ describe("toRequestError() returns a failure", () => {
     [undefined, "undefined"],
     [{ a: 1 }, '{"a":1}'],
   ])("for a thrown value that is not an Error: %j", (thrown, shown) => {
-    expect(requestErrorFrom(thrown, context)).toMatchObject({
+    expect(toRequestError(thrown, context)).toMatchObject({
       reason: "unknown",
       message: `GET /x failed: ${shown}`,
     });
@@ -148,7 +148,7 @@ describe("toRequestError() returns a failure", () => {
     const [one, two] = [new Error("one"), new Error("two")];
     one.cause = two;
     two.cause = one;
-    expect(requestErrorFrom(one, context).message).toBe("GET /x failed: two");
+    expect(toRequestError(one, context).message).toBe("GET /x failed: two");
   });
 });
 
@@ -156,14 +156,14 @@ describe("toRequestError() for an error with a status", () => {
   test("accepts headers as a plain object, or none", () => {
     const headers = { "x-request-id": "req_1", "retry-after": "2", "x-should-retry": 7 };
     const thrown = Object.assign(new Error("Too many"), { status: 429, headers });
-    expect(requestErrorFrom(thrown, context)).toMatchObject({
+    expect(toRequestError(thrown, context)).toMatchObject({
       requestId: "req_1",
       retryAfterMs: 2_000,
       shouldRetry: null,
       body: "Too many",
     });
     const bare = Object.assign(new Error("500 status code (no body)"), { status: 500 });
-    expect(requestErrorFrom(bare, context)).toMatchObject({ status: 500, body: null });
+    expect(toRequestError(bare, context)).toMatchObject({ status: 500, body: null });
   });
 
   test("does not classify an aborted request as a network failure", () => {
@@ -171,6 +171,6 @@ describe("toRequestError() for an error with a status", () => {
       status: undefined,
       headers: undefined,
     });
-    expect(requestErrorFrom(thrown, context).reason).toBe("unknown");
+    expect(toRequestError(thrown, context).reason).toBe("unknown");
   });
 });

@@ -1,6 +1,6 @@
 import { WinkError } from "../../base/errors.ts";
 import { isPlainObject } from "../../base/freeze.ts";
-import { scrubbed, scrubbedError, scrubbedText } from "../../base/scrubbed.ts";
+import { redact, redactError, redactText } from "../../base/scrubbed.ts";
 import { describeFailedResponse, type FailedResponse } from "./failed-answer.ts";
 import type {
   DescribedFailure,
@@ -51,7 +51,7 @@ export class OpenAIRequestError extends WinkError {
  * Converts an error thrown by any client to an `OpenAIRequestError`. Rethrows errors that do not
  * concern the request: the signal's reason if it aborted, and this package's other errors.
  */
-export function requestErrorFrom(thrown: unknown, context: RequestContext): OpenAIRequestError {
+export function toRequestError(thrown: unknown, context: RequestContext): OpenAIRequestError {
   context.signal?.throwIfAborted();
   if (thrown instanceof OpenAIRequestError) return redactSecrets(thrown, context.secrets);
   if (thrown instanceof WinkError) throw thrown;
@@ -65,9 +65,9 @@ function redactSecrets(error: OpenAIRequestError, secrets: readonly string[]): O
   if (secrets.length === 0) return error;
   const { code, param, errorType, requestId, body } = error;
   const fields = { code, param, errorType, requestId, body };
-  const clean = scrubbed(fields, secrets) as typeof fields;
-  const cause = scrubbedError(error.cause, secrets);
-  const message = scrubbedText(error.message, secrets);
+  const clean = redact(fields, secrets) as typeof fields;
+  const cause = redactError(error.cause, secrets);
+  const message = redactText(error.message, secrets);
   return new OpenAIRequestError(message, { ...error, ...clean, cause });
 }
 
@@ -85,7 +85,7 @@ export function createRequestError(
   { request = "The request", secrets }: RequestContext,
 ): OpenAIRequestError {
   const text = `${request} ${problem}${remedy === null ? "" : `. ${remedy}`}`;
-  return new OpenAIRequestError(scrubbedText(text, secrets), details);
+  return new OpenAIRequestError(redactText(text, secrets), details);
 }
 
 interface StatusError {

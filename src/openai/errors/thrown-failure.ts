@@ -1,5 +1,5 @@
-import { messageOf } from "../../base/errors.ts";
-import { scrubbedError } from "../../base/scrubbed.ts";
+import { getErrorMessage } from "../../base/errors.ts";
+import { redactError } from "../../base/scrubbed.ts";
 import {
   type DescribedFailure,
   PROXY_REMEDY,
@@ -12,7 +12,7 @@ import { BodyTooLong } from "./transport-errors.ts";
 export function describeThrownError(thrown: unknown, context: RequestContext): DescribedFailure {
   const { reason, problem, remedy = null, ...facts } = diagnose(thrown, context);
   // A parser's message quotes part of the text; half a secret would not be redacted.
-  const cause = reason === "body" ? undefined : scrubbedError(thrown, context.secrets);
+  const cause = reason === "body" ? undefined : redactError(thrown, context.secrets);
   return { problem, remedy, details: { reason, ...context.response, ...facts, cause } };
 }
 
@@ -28,7 +28,7 @@ function diagnose(thrown: unknown, context: RequestContext): Diagnosis {
   const { timeoutMs, response, secrets } = context;
   const chain = listCauses(thrown);
   const codes = chain.map(getErrorCode);
-  const last = toOneLine(messageOf(scrubbedError(chain.at(-1), secrets)));
+  const last = toOneLine(getErrorMessage(redactError(chain.at(-1), secrets)));
   if (chain.some(isTimeout)) return diagnoseTimeout(codes, timeoutMs, last);
   if (thrown instanceof BodyTooLong) {
     const remedy = "Raise clientConfig.maxResponseBytes if you expect this size.";

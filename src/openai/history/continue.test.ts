@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { testKey } from "../../../tests/support/openai-clients.ts";
-import { lookTool, promptWith, systemMessage } from "../../../tests/support/openai-run.ts";
+import { lookTool, createTaskPrompt, systemMessage } from "../../../tests/support/openai-run.ts";
 import {
   functionCall,
   message,
   reasoning,
   type WireServer,
-  wireServer,
+  startWireServer,
 } from "../../../tests/support/wire-server.ts";
 import { Prompt } from "../../prompt/prompt.ts";
 import { MarkdownSection } from "../../prompt/sections/markdown-section.ts";
@@ -52,12 +52,12 @@ const readInputs = ({ requests }: WireServer) => requests.map(({ body }) => Obje
 
 describe("a conversation with continue", () => {
   test("stores each turn in the session as wire items", async () => {
-    await using server = await wireServer([
+    await using server = await startWireServer([
       [reasoning("rs_1"), { ...functionCall("look", {}, "call_1"), id: "fc_1" }],
       [message("Seen.")],
     ]);
     const session = new Session();
-    await createAdapter(server).evaluate(promptWith({ tools: [lookTool] }), { session });
+    await createAdapter(server).evaluate(createTaskPrompt({ tools: [lookTool] }), { session });
     expect(session.get(historySlice)).toMatchObject([
       systemMessage,
       { type: "reasoning", id: "rs_1" },
@@ -68,7 +68,7 @@ describe("a conversation with continue", () => {
   });
 
   test("starts a new history without continue: true", async () => {
-    await using server = await wireServer([[message("One.")], [message("Two.")]]);
+    await using server = await startWireServer([[message("One.")], [message("Two.")]]);
     const session = new Session();
     const adapter = createAdapter(server);
     await adapter.evaluate(createPrompt("First?"), { session });
@@ -78,7 +78,7 @@ describe("a conversation with continue", () => {
   });
 
   test("appends the next prompt to the stored history", async () => {
-    await using server = await wireServer([[message("One.")], [message("Two.")], [message("3")]]);
+    await using server = await startWireServer([[message("One.")], [message("Two.")], [message("3")]]);
     const session = new Session();
     const adapter = createAdapter(server);
     await adapter.evaluate(createPrompt("First?"), { session });
@@ -96,7 +96,7 @@ describe("a conversation with continue", () => {
 
   test("continues in another process from the session store", async () => {
     const directory = await mkdtemp(join(tmpdir(), "wink-continue-"));
-    await using server = await wireServer([[message("One.")], [message("Two.")]]);
+    await using server = await startWireServer([[message("One.")], [message("Two.")]]);
     const adapter = createAdapter(server);
     const store = new JsonlSessionStore(directory);
     const session = new Session({ id: "s1", store });
@@ -120,7 +120,7 @@ describe("a conversation with continue", () => {
   });
 
   test("continues from a serialized session", async () => {
-    await using server = await wireServer([[message("One.")], [message("Two.")]]);
+    await using server = await startWireServer([[message("One.")], [message("Two.")]]);
     const session = new Session();
     const adapter = createAdapter(server);
     await adapter.evaluate(createPrompt("First?"), { session });
@@ -131,7 +131,7 @@ describe("a conversation with continue", () => {
 
   test("drops a call without output when it continues", async () => {
     const broken = { status: 400, error: { message: "No.", type: "invalid_request_error" } };
-    await using server = await wireServer([
+    await using server = await startWireServer([
       [reasoning("rs_1"), functionCall("look", {}, "call_1")],
       broken,
       [message("Again.")],
@@ -139,7 +139,7 @@ describe("a conversation with continue", () => {
     const bus = recordingBus();
     const session = new Session({ bus });
     const adapter = createAdapter(server);
-    const failed = adapter.evaluate(promptWith({ tools: [lookTool] }), { session });
+    const failed = adapter.evaluate(createTaskPrompt({ tools: [lookTool] }), { session });
     await expect(failed).rejects.toMatchObject({ phase: "request" });
     expect(session.get(historySlice)).toHaveLength(3); // the output was never accepted
     await adapter.evaluate(createPrompt("Well?"), { session, continue: true });
@@ -153,7 +153,7 @@ describe("a conversation with continue", () => {
   });
 
   test("drops reasoning without encrypted content when it continues with store: false", async () => {
-    await using server = await wireServer([
+    await using server = await startWireServer([
       [reasoning("rs_1"), message("One.")],
       [message("Two.")],
     ]);
@@ -168,7 +168,7 @@ describe("a conversation with continue", () => {
   });
 
   test("does not mix a handler's nested conversation into the outer history", async () => {
-    await using server = await wireServer([
+    await using server = await startWireServer([
       [functionCall("ask", {}, "call_1")],
       [message("Inner.")],
       [message("Outer.")],
@@ -185,7 +185,7 @@ describe("a conversation with continue", () => {
     });
     const session = new Session();
     const adapter = createAdapter(server);
-    await adapter.evaluate(promptWith({ tools: [ask] }), { session });
+    await adapter.evaluate(createTaskPrompt({ tools: [ask] }), { session });
     await adapter.evaluate(createPrompt("Later?"), { session, continue: true });
     expect(readInputs(server)[3]).toMatchObject([
       systemMessage,
@@ -197,7 +197,7 @@ describe("a conversation with continue", () => {
   });
 
   test("keeps its history when opening a section changes the prompt", async () => {
-    await using server = await wireServer([
+    await using server = await startWireServer([
       [functionCall("open_sections", { section_keys: ["more"], reason: "To see." }, "call_1")],
       [message("Seen.")],
     ]);

@@ -105,7 +105,7 @@ describe("historySlice", () => {
   test.each([2, -1, 0.5, Number.NaN])("rejects a turn that keeps %d of one item", (kept) => {
     const state = applyTurns(historySlice.first, createTurn(0, [item("a")]));
     expect(() => applyTurns(state, createTurn(kept, []))).toThrow(
-      `The turn keeps ${kept} of 1 items: register the slice before a conversation begins`,
+      `The turn keeps ${kept} items, but the history has 1. Register the slice before the conversation starts.`,
     );
   });
 

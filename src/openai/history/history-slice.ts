@@ -1,13 +1,13 @@
-import { historySliceOf } from "../../adapter/history-slice.ts";
+import { createHistorySlice } from "../../adapter/history-slice.ts";
 import type { Slice } from "../../session/slice.ts";
-import { unprinted } from "./item-text.ts";
+import { hideEncryptedContent } from "./item-text.ts";
 
 /**
  * Stores the session's last conversation with OpenAI as wire items; `continue: true` continues it.
  * The cost of storing a turn does not grow with the conversation.
  */
-export const historySlice: Slice<readonly object[]> = historySliceOf({
+export const historySlice: Slice<readonly object[]> = createHistorySlice({
   id: "openai.history",
   adapterName: "openai",
-  keep: unprinted,
+  keep: hideEncryptedContent,
 });

@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
-import { sumEncryptedLengths, unprinted } from "./item-text.ts";
+import { sumEncryptedLengths, hideEncryptedContent } from "./item-text.ts";
 
 const encrypted = Object.freeze({
   type: "compaction",
@@ -10,14 +10,14 @@ const encrypted = Object.freeze({
 
 describe("unprinted()", () => {
   it("prints only the length of encrypted content, at any depth", () => {
-    const shown = inspect({ a: { b: [unprinted(encrypted)] } }, { depth: 9 });
+    const shown = inspect({ a: { b: [hideEncryptedContent(encrypted)] } }, { depth: 9 });
     expect(shown).toContain("encrypted_content: '[40 characters]'");
     expect(shown).toContain("cmp_1");
     expect(shown).not.toContain("sss");
   });
 
   it("does not change the data", () => {
-    const item = unprinted(encrypted);
+    const item = hideEncryptedContent(encrypted);
     expect(item).toStrictEqual(encrypted);
     expect(JSON.stringify(item)).toBe(JSON.stringify(encrypted));
     expect(Object.keys(item)).toEqual(Object.keys(encrypted));
@@ -26,19 +26,19 @@ describe("unprinted()", () => {
 
   it("copies the item, which stays frozen if it was", () => {
     expect(Object.getOwnPropertySymbols(encrypted)).toEqual([]);
-    expect(Object.isFrozen(unprinted(encrypted))).toBe(true);
-    expect(Object.isFrozen(unprinted({ ...encrypted }))).toBe(false);
+    expect(Object.isFrozen(hideEncryptedContent(encrypted))).toBe(true);
+    expect(Object.isFrozen(hideEncryptedContent({ ...encrypted }))).toBe(false);
   });
 
   it("returns an already hidden item unchanged", () => {
-    const item = unprinted(encrypted);
-    expect(unprinted(item)).toBe(item);
+    const item = hideEncryptedContent(encrypted);
+    expect(hideEncryptedContent(item)).toBe(item);
   });
 
   it.each([{ type: "message" }, { type: "reasoning", encrypted_content: null }])(
     "returns %j unchanged",
     (item) => {
-      expect(unprinted(item)).toBe(item);
+      expect(hideEncryptedContent(item)).toBe(item);
       expect(sumEncryptedLengths([item, encrypted, encrypted])).toBe(80);
     },
   );

@@ -1,6 +1,6 @@
-import { messageOf, WinkError } from "../../base/errors.ts";
-import { jsonProblem } from "../../base/json.ts";
-import { show } from "../../base/show.ts";
+import { getErrorMessage, WinkError } from "../../base/errors.ts";
+import { findJsonProblem } from "../../base/json.ts";
+import { quoteValue } from "../../base/show.ts";
 import type { WireItem } from "../wire.ts";
 
 /** Serializes an item to JSON. Throws `WinkError` if that is not possible. */
@@ -104,11 +104,11 @@ const MAX_BYTES_PER_UNIT = 3;
 const encoder = new TextEncoder();
 
 function createSerializationError(item: WireItem, cause?: unknown): WinkError {
-  const problem = jsonProblem(item);
-  const why = problem === null ? messageOf(cause) : `its ${problem}`;
+  const problem = findJsonProblem(item);
+  const why = problem === null ? getErrorMessage(cause) : `its ${problem}`;
   const remedy = "Use only JSON values, nested at most 1000 levels deep.";
   return new WinkError(
-    `An item of type ${show(item?.["type"])} cannot be serialized: ${why}. ${remedy}`,
+    `An item of type ${quoteValue(item?.["type"])} cannot be serialized: ${why}. ${remedy}`,
     cause === undefined ? {} : { cause },
   );
 }
@@ -120,7 +120,7 @@ const INSPECT = Symbol.for("nodejs.util.inspect.custom");
  * Returns the item such that logs and inspectors print only the length of its encrypted content.
  * The data is unchanged: JSON, copies and comparisons still include the full content.
  */
-export function unprinted<Item extends object>(item: Item): Item {
+export function hideEncryptedContent<Item extends object>(item: Item): Item {
   if (readEncryptedContent(item) === null || INSPECT in item) return item;
   const copy = { ...item };
   Object.defineProperty(copy, INSPECT, { value: inspectItem, enumerable: false });

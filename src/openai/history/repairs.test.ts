@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { complaintAboutContainer } from "../errors/complaint.ts";
+import { isContainerRejection } from "../errors/complaint.ts";
 import type { WireItem } from "../wire.ts";
 import { findRepair, getContainerId } from "./repairs.ts";
 
@@ -157,7 +157,7 @@ describe("a container that no longer exists", () => {
 
   test("is recognized in errors of the provider", () => {
     const isAboutContainer = (message: string, status: number | null = 400) =>
-      complaintAboutContainer(createComplaint(message, status));
+      isContainerRejection(createComplaint(message, status));
     expect(isAboutContainer("Container is expired.")).toBe(true);
     expect(isAboutContainer("Container is expired.", null)).toBe(true);
     expect(isAboutContainer("Expected container_id: cntr_1")).toBe(true);

@@ -1,12 +1,12 @@
-import { maybeTextAt, recordAt } from "../../base/reading.ts";
-import { show } from "../../base/show.ts";
+import { readStringOrNull, readRecord } from "../../base/reading.ts";
+import { quoteValue } from "../../base/show.ts";
 import {
-  type Complaint,
-  isContainerGone,
-  lostContainerId,
-  mayBeAboutHistory,
-  textAfter,
-  textBetween,
+  type Rejection,
+  mentionsExpiredContainer,
+  findLostContainerId,
+  canConcernHistory,
+  findTextAfter,
+  findTextBetween,
 } from "../errors/complaint.ts";
 import type { WireItem } from "../wire.ts";
 import { classifyItem, getItemType, getPairSide, iterateReasoningGroups } from "./well-formed.ts";
@@ -22,11 +22,11 @@ export interface Repair {
  * If the error names no container, `except` is the container that is known to be alive.
  */
 export function findRepair(
-  complaint: Complaint,
+  complaint: Rejection,
   items: readonly WireItem[],
   except: string | null = null,
 ): Repair | null {
-  if (!mayBeAboutHistory(complaint)) return null;
+  if (!canConcernHistory(complaint)) return null;
   for (const rule of RULES) {
     const found = rule(complaint.message, items, except);
     if (!found || found.items.length === 0) continue;
@@ -39,8 +39,8 @@ export function findRepair(
 /** Returns the id of the container that a call ran in, or `null`. */
 export function getContainerId(item: WireItem): string | null {
   if (!getItemType(item).endsWith("_call")) return null;
-  const environment = recordAt(item, "environment");
-  return maybeTextAt(item, "container_id") ?? maybeTextAt(environment, "container_id");
+  const environment = readRecord(item, "environment");
+  return readStringOrNull(item, "container_id") ?? readStringOrNull(environment, "container_id");
 }
 
 type Rule = (
@@ -60,7 +60,7 @@ const RULES: readonly Rule[] = [
 ];
 
 function findUnknownItem(message: string, items: readonly WireItem[]): ReturnType<Rule> {
-  const id = textBetween(message, "Item with id '", "' not found");
+  const id = findTextBetween(message, "Item with id '", "' not found");
   if (id === null) return null;
   // Drops the items that the provider would reject next: if it stores nothing, other calls of the
   // same type, because unlike reasoning they have no encrypted content; and all output of unknown
@@ -75,50 +75,50 @@ function findUnknownItem(message: string, items: readonly WireItem[]): ReturnTyp
     if (!isMatch(item)) return [];
     return classifyItem(item) === "reasoning" ? sliceRestOfGroup(items, index) : [item];
   });
-  return { reason: `the provider has no item ${show(id)}`, items: named };
+  return { reason: `the provider has no item ${quoteValue(id)}`, items: named };
 }
 
 function findLoneReasoning(message: string, items: readonly WireItem[]): ReturnType<Rule> {
   if (!message.includes("' was provided without its required following item")) return null;
-  const id = textBetween(message, "Item '", "' of type '");
+  const id = findTextBetween(message, "Item '", "' of type '");
   const named = items.filter((item) => item["id"] === id);
-  return { reason: `reasoning ${show(id)} is not followed by its output`, items: named };
+  return { reason: `reasoning ${quoteValue(id)} is not followed by its output`, items: named };
 }
 
 function findItemWithoutReasoning(message: string, items: readonly WireItem[]): ReturnType<Rule> {
   if (!message.includes("' was provided without its required 'reasoning' item")) return null;
-  const id = textBetween(message, "Item '", "' of type '");
+  const id = findTextBetween(message, "Item '", "' of type '");
   const named = items.flatMap((item, index) =>
     item["id"] === id ? sliceRestOfGroup(items, index) : [],
   );
-  return { reason: `item ${show(id)} lacks the reasoning before it`, items: named };
+  return { reason: `item ${quoteValue(id)} lacks the reasoning before it`, items: named };
 }
 
 function findUnansweredCall(message: string, items: readonly WireItem[]): ReturnType<Rule> {
-  const kind = textAfter(message, "No tool output found for ");
-  const mention = kind && textAfter(kind, "call ");
+  const kind = findTextAfter(message, "No tool output found for ");
+  const mention = kind && findTextAfter(kind, "call ");
   if (!mention) return null;
   const named = items.filter(
     (item) => getPairSide(item) === "call" && startsWithCallId(item, mention),
   );
-  return { reason: `call ${show(named[0]?.["call_id"])} has no output`, items: named };
+  return { reason: `call ${quoteValue(named[0]?.["call_id"])} has no output`, items: named };
 }
 
 function findOutputWithoutCall(message: string, items: readonly WireItem[]): ReturnType<Rule> {
-  const kind = textAfter(message, "No tool call found for ");
-  const mention = kind && textAfter(kind, "with call_id ");
+  const kind = findTextAfter(message, "No tool call found for ");
+  const mention = kind && findTextAfter(kind, "with call_id ");
   if (!mention) return null;
   const named = items.filter(
     (item) => getPairSide(item) === "answer" && startsWithCallId(item, mention),
   );
-  return { reason: `the output of ${show(named[0]?.["call_id"])} has no call`, items: named };
+  return { reason: `the output of ${quoteValue(named[0]?.["call_id"])} has no call`, items: named };
 }
 
 function findUnknownContainerCalls(message: string, items: readonly WireItem[]): ReturnType<Rule> {
-  const id = lostContainerId(message);
+  const id = findLostContainerId(message);
   if (id === null) return null;
   const named = items.filter((item) => getContainerId(item) === id);
-  return { reason: `container ${show(id)} no longer exists`, items: named };
+  return { reason: `container ${quoteValue(id)} no longer exists`, items: named };
 }
 
 function findLostContainerCalls(
@@ -126,7 +126,7 @@ function findLostContainerCalls(
   items: readonly WireItem[],
   except: string | null,
 ): ReturnType<Rule> {
-  if (!isContainerGone(message)) return null;
+  if (!mentionsExpiredContainer(message)) return null;
   const named = items.filter((item) => {
     const container = getContainerId(item);
     return container !== null && container !== except;
@@ -144,7 +144,7 @@ function sliceRestOfGroup(items: readonly WireItem[], index: number): readonly W
 
 /** Whether `mention` starts with the item's call id, followed by the end of the text or sentence. */
 function startsWithCallId(item: WireItem, mention: string): boolean {
-  const id = maybeTextAt(item, "call_id");
+  const id = readStringOrNull(item, "call_id");
   if (!id || !mention.startsWith(id)) return false;
   return /^\.?(\s|$)/.test(mention.slice(id.length));
 }

@@ -1,5 +1,5 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import { maybeTextAt } from "../../base/reading.ts";
+import { readStringOrNull } from "../../base/reading.ts";
 import type { WireItem } from "../wire.ts";
 
 /** Whether the provider stores its responses. If not, no item may be referenced by its id. */
@@ -137,7 +137,7 @@ export function getPairSide(item: object): "call" | "answer" | null {
 /** Returns an item's type. An item with a role and no type is a message. */
 export function getItemType(item: object): string {
   if (!isPlainObject(item)) return "";
-  return maybeTextAt(item, "type") ?? (maybeTextAt(item, "role") === null ? "" : "message");
+  return readStringOrNull(item, "type") ?? (readStringOrNull(item, "role") === null ? "" : "message");
 }
 
 const OUTPUT = "_output";
@@ -165,7 +165,7 @@ function isSendable(item: object, { stored }: StorageMode): item is WireItem {
   if (!isPlainObject(item)) return false;
   const type = getItemType(item);
   if (stored || (type !== "reasoning" && type !== "item_reference")) return true;
-  return type === "reasoning" && Boolean(maybeTextAt(item, "encrypted_content"));
+  return type === "reasoning" && Boolean(readStringOrNull(item, "encrypted_content"));
 }
 
 function isInputMessage(item: object): boolean {

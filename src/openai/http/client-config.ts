@@ -4,7 +4,7 @@ import {
   checkFunction,
   checkKeys,
   checkObjectUnquoted,
-  integerFrom,
+  integerCheck,
   optional,
 } from "../../tools/config-checks.ts";
 import { findCredentials } from "../secrets.ts";
@@ -100,11 +100,11 @@ function checkConfig(config: unknown): asserts config is OpenAIClientConfig {
     baseURL: optional(checkBaseURL),
     organization: optional(checkHeaderValue),
     project: optional(checkHeaderValue),
-    timeoutMs: optional(integerFrom(1, MAX_TIMER_MS)),
+    timeoutMs: optional(integerCheck(1, MAX_TIMER_MS)),
     fetch: optional(checkFunction),
     headers: optional(checkHeaders),
     query: optional(checkQuery),
-    maxResponseBytes: optional(integerFrom(1)),
+    maxResponseBytes: optional(integerCheck(1)),
   });
   const headers = isPlainObject(config["headers"]) ? lowerCaseKeys(config["headers"]) : {};
   if (config["apiKey"] === undefined || !("authorization" in headers)) return;

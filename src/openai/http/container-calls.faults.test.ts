@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { madeClients, testKey } from "../../../tests/support/openai-clients.ts";
+import { clientFactories, testKey } from "../../../tests/support/openai-clients.ts";
 import { sendResponse, startRawServer } from "../../../tests/support/raw-server.ts";
 import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { ContainerCalls } from "./container-calls.ts";
@@ -18,7 +18,7 @@ async function collect<Item>(items: AsyncIterable<Item>): Promise<readonly Item[
 /** Every call with its request. */
 const everyCall: readonly (readonly [string, (calls: ContainerCalls) => Promise<unknown>])[] = [
   ["POST /containers", (calls) => calls.create({ name: "a" })],
-  ["GET /containers/c", (calls) => calls.status("c")],
+  ["GET /containers/c", (calls) => calls.getStatus("c")],
   ["DELETE /containers/c", (calls) => calls.remove("c")],
   ["POST /containers/c/files", (calls) => calls.upload("c", small)],
   ["GET /containers/c/files", (calls) => collect(calls.list("c"))],
@@ -30,7 +30,7 @@ const everyCall: readonly (readonly [string, (calls: ContainerCalls) => Promise<
   ],
 ];
 
-describe.each(madeClients)("ContainerCalls faults over %s", (_name, make) => {
+describe.each(clientFactories)("ContainerCalls faults over %s", (_name, make) => {
   /** Starts a server that responds with these bodies in order. */
   const startServer = async (...bodies: readonly unknown[]) => {
     const left = [...bodies];
@@ -82,8 +82,8 @@ describe.each(madeClients)("ContainerCalls faults over %s", (_name, make) => {
       (calls) => calls.create({ name: "a" }),
       "a container without an id",
     ],
-    ["no status", { id: "c" }, (calls) => calls.status("c"), "a container without a status"],
-    ["a list", [], (calls) => calls.status("c"), "an array instead of an object"],
+    ["no status", { id: "c" }, (calls) => calls.getStatus("c"), "a container without a status"],
+    ["a list", [], (calls) => calls.getStatus("c"), "an array instead of an object"],
     [
       "no path",
       { ...file, path: "" },

@@ -1,8 +1,8 @@
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
-import { madeClients } from "../../../tests/support/openai-clients.ts";
+import { clientFactories } from "../../../tests/support/openai-clients.ts";
 import { sendResponse, startRawServer } from "../../../tests/support/raw-server.ts";
-import { OpenAIRequestError, requestErrorFrom } from "../errors/request-error.ts";
+import { OpenAIRequestError, toRequestError } from "../errors/request-error.ts";
 import { ContainerCalls, isContainerGone } from "./container-calls.ts";
 
 const expired = "Container is expired.";
@@ -10,7 +10,7 @@ const unknown = "Container with id 'cntr_1' not found.";
 const expected = "Expected container_id: cntr_1";
 const dead = "There was an issue with your request. Please try again later.";
 
-describe.each(madeClients)("isContainerGone() over %s", (_name, make) => {
+describe.each(clientFactories)("isContainerGone() over %s", (_name, make) => {
   const getFailure = async (status: number, body: unknown) => {
     const server = await startRawServer((_, response) => sendResponse(response, status, body));
     const asked = new ContainerCalls(make(server.url)).download("cntr_1", "cfile_1");
@@ -63,7 +63,7 @@ describe("isContainerGone()", () => {
     "is true for the official client's stream error %j",
     (message) => {
       const thrown = new OpenAI.APIError(undefined, { message }, message, undefined);
-      const error = requestErrorFrom(thrown, { request: "POST /responses", secrets: [] });
+      const error = toRequestError(thrown, { request: "POST /responses", secrets: [] });
       expect(error.status).toBeNull();
       expect(isContainerGone(error)).toBe(true);
     },

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { LocalProvider, scriptedModel } from "weakincentives/local";
 import { hostSandbox } from "../../../tests/support/host-sandbox.ts";
-import { madeClients } from "../../../tests/support/openai-clients.ts";
+import { clientFactories } from "../../../tests/support/openai-clients.ts";
 import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { type FakeClock, fakeClock } from "../../testing/fake-clock.ts";
 import type { OpenAIClient } from "./client.ts";
@@ -46,7 +46,7 @@ async function getFailure(work: Promise<unknown>): Promise<unknown> {
   throw new Error("The promise was fulfilled");
 }
 
-describe.each(madeClients)("ContainerCalls over %s", (_name, make) => {
+describe.each(clientFactories)("ContainerCalls over %s", (_name, make) => {
   test("creates, checks and deletes a container, twice if necessary", async () => {
     const { calls } = await startProvider(make);
     const { id } = await calls.create({
@@ -55,10 +55,10 @@ describe.each(madeClients)("ContainerCalls over %s", (_name, make) => {
       expires_after: { anchor: "last_active_at", minutes: 10 },
     });
     expect(id).toMatch(/^cntr_/);
-    expect(await calls.status(id)).toBe("running");
+    expect(await calls.getStatus(id)).toBe("running");
     await calls.remove(id);
     await calls.remove(id);
-    const error = await getFailure(calls.status(id));
+    const error = await getFailure(calls.getStatus(id));
     expect(error).toMatchObject({ name: "OpenAIRequestError", status: 404 });
     expect(isContainerGone(error)).toBe(true);
   });
@@ -139,7 +139,7 @@ describe.each(madeClients)("ContainerCalls over %s", (_name, make) => {
     const { id } = await calls.create({ name: "mine" });
     const file = await calls.upload(id, new File(["x"], "a.txt"));
     await clock.advance(21 * 60_000);
-    expect(await calls.status(id)).toBe("expired");
+    expect(await calls.getStatus(id)).toBe("expired");
     const path = join(temporaryTree(), "a.txt");
     const failing = [
       () => calls.upload(id, new File(["x"], "b.txt")),
@@ -173,7 +173,7 @@ describe.each(madeClients)("ContainerCalls over %s", (_name, make) => {
     const path = join(temporaryTree(), "a.txt");
     const failing = [
       () => calls.create({ name: "mine" }, { signal }),
-      () => calls.status("cntr_1", { signal }),
+      () => calls.getStatus("cntr_1", { signal }),
       () => calls.remove("cntr_1", { signal }),
       () => calls.upload("cntr_1", new File(["x"], "a"), { signal }),
       () => collect(calls.list("cntr_1", { signal })),

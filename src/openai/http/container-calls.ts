@@ -1,14 +1,14 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import { maybeTextAt, numberAt, recordAt, recordsAt, textAt } from "../../base/reading.ts";
-import { complaintAboutContainer } from "../errors/complaint.ts";
-import { OpenAIRequestError, requestErrorFrom } from "../errors/request-error.ts";
+import { readStringOrNull, readNumber, readRecord, readRecords, readString } from "../../base/reading.ts";
+import { isContainerRejection } from "../errors/complaint.ts";
+import { OpenAIRequestError, toRequestError } from "../errors/request-error.ts";
 import type { RequestContext } from "../errors/request-failure.ts";
-import { secretsOf } from "../secrets.ts";
+import { readSecrets } from "../secrets.ts";
 import type { WireItem } from "../wire.ts";
 import type { CallOptions, NewContainer, OpenAIClient, PageQuery } from "./client.ts";
 import { downloadContainerFile, saveContainerFile } from "./download.ts";
 import { toUrlSegment } from "./http.ts";
-import { checkedResult, unreadable } from "./result.ts";
+import { checkJsonObject, createUnreadableError } from "./result.ts";
 
 /** A file in a container. */
 export interface ContainerFile {
@@ -51,19 +51,19 @@ export class ContainerCalls {
   ): Promise<{ readonly id: string }> {
     const context = this.#createContext("POST /containers", options, collectDomainSecrets(body));
     const made = await sendCall(context, (call) => this.#client.containers.create(body, call));
-    const id = textAt(checkedResult(made, context), "id");
-    if (id === "") throw unreadable("a container without an id", { body: made }, context);
+    const id = readString(checkJsonObject(made, context), "id");
+    if (id === "") throw createUnreadableError("a container without an id", { body: made }, context);
     return { id };
   }
 
   /** Returns the container's status at the provider, such as `"running"` or `"expired"`. */
-  async status(containerId: string, options: ContainerCallOptions = {}): Promise<string> {
+  async getStatus(containerId: string, options: ContainerCallOptions = {}): Promise<string> {
     const context = this.#createContext(`GET ${toContainerPath(containerId)}`, options);
     const { containers } = this.#client;
     const container = await sendCall(context, (call) => containers.retrieve(containerId, call));
-    const status = textAt(checkedResult(container, context), "status");
+    const status = readString(checkJsonObject(container, context), "status");
     if (status !== "") return status;
-    throw unreadable("a container without a status", { body: container }, context);
+    throw createUnreadableError("a container without a status", { body: container }, context);
   }
 
   /** Deletes a container. Does nothing if it no longer exists. */
@@ -89,10 +89,10 @@ export class ContainerCalls {
     const context = this.#createContext(`POST ${toContainerPath(containerId)}/files`, options);
     const { files } = this.#client.containers;
     const given = await sendCall(context, (call) => files.create(containerId, { file }, call));
-    const uploaded = parseFile(checkedResult(given, context), context);
+    const uploaded = parseFile(checkJsonObject(given, context), context);
     if (uploaded.bytes === file.size) return uploaded;
     const problem = `a file of ${uploaded.bytes} bytes where ${file.size} were sent`;
-    throw unreadable(problem, { body: given }, context);
+    throw createUnreadableError(problem, { body: given }, context);
   }
 
   /** Lists a container's files, fetching pages as needed. */
@@ -112,7 +112,7 @@ export class ContainerCalls {
       if (!page.hasMore) return;
       const after = page.files.at(-1)?.id ?? "";
       if (after === "" || cursors.has(after)) {
-        throw unreadable("the same page of a list again", { body: page.body }, context);
+        throw createUnreadableError("the same page of a list again", { body: page.body }, context);
       }
       cursors.add(after);
       query = { ...query, after };
@@ -160,7 +160,7 @@ export class ContainerCalls {
     { signal }: ContainerCallOptions,
     secrets: readonly string[] = [],
   ): RequestContext {
-    return { request, secrets: [...secretsOf(this.#client), ...secrets], signal };
+    return { request, secrets: [...readSecrets(this.#client), ...secrets], signal };
   }
 }
 
@@ -169,7 +169,7 @@ export class ContainerCalls {
  * one, or without a process to run code. A plain 404 is not enough, as a file may be missing.
  */
 export function isContainerGone(error: unknown): boolean {
-  const ours = isOfficialClientError(error) ? requestErrorFrom(error, { secrets: [] }) : error;
+  const ours = isOfficialClientError(error) ? toRequestError(error, { secrets: [] }) : error;
   return isContainerLost(ours) || hasDeadKernel(ours);
 }
 
@@ -186,20 +186,20 @@ async function sendCall(
   try {
     return await call({ maxRetries: 0, signal: context.signal });
   } catch (thrown) {
-    throw requestErrorFrom(thrown, context);
+    throw toRequestError(thrown, context);
   }
 }
 
 /** Collects the domain secrets in a container's network policy. */
 function collectDomainSecrets(body: NewContainer): readonly string[] {
-  const policy = recordAt({ ...body }, "network_policy");
-  return recordsAt(policy, "domain_secrets").map((secret) => textAt(secret, "value"));
+  const policy = readRecord({ ...body }, "network_policy");
+  return readRecords(policy, "domain_secrets").map((secret) => readString(secret, "value"));
 }
 
 function checkDeleted(given: unknown, context: RequestContext): void {
   if (given === undefined || given === null) return; // some servers return no body
-  if (checkedResult(given, context)["deleted"] !== false) return;
-  throw unreadable("deleted: false", { body: given }, context);
+  if (checkJsonObject(given, context)["deleted"] !== false) return;
+  throw createUnreadableError("deleted: false", { body: given }, context);
 }
 
 interface Page {
@@ -209,9 +209,9 @@ interface Page {
 }
 
 function parsePage(given: unknown, context: RequestContext): Page {
-  const body = checkedResult(extractPageBody(given), context);
+  const body = checkJsonObject(extractPageBody(given), context);
   const { data, has_more: hasMore } = body;
-  if (!Array.isArray(data)) throw unreadable("a list without data", { body }, context);
+  if (!Array.isArray(data)) throw createUnreadableError("a list without data", { body }, context);
   const files = data.map((item: unknown) => parseFile(isPlainObject(item) ? item : {}, context));
   return { files, hasMore: hasMore === true, body };
 }
@@ -225,13 +225,13 @@ function extractPageBody(given: unknown): unknown {
 }
 
 function parseFile(item: WireItem, context: RequestContext): ContainerFile {
-  const [id, path] = [textAt(item, "id"), textAt(item, "path")];
-  const bytes = numberAt(item, "bytes");
+  const [id, path] = [readString(item, "id"), readString(item, "path")];
+  const bytes = readNumber(item, "bytes");
   if (id === "" || path === "" || bytes === null) {
-    throw unreadable("a file without an id, a path or a length", { body: item }, context);
+    throw createUnreadableError("a file without an id, a path or a length", { body: item }, context);
   }
-  const createdAt = numberAt(item, "created_at") ?? 0;
-  return { id, path, bytes, createdAt, source: textAt(item, "source") };
+  const createdAt = readNumber(item, "created_at") ?? 0;
+  return { id, path, bytes, createdAt, source: readString(item, "source") };
 }
 
 /** Whether the official client threw the error, for a response or for an event in a stream. */
@@ -241,7 +241,7 @@ function isOfficialClientError(error: unknown): boolean {
 
 /** Returns the provider's error message if the body has OpenAI's error format. */
 function getProviderMessage({ body }: OpenAIRequestError): string | null {
-  return isPlainObject(body) ? maybeTextAt(recordAt(body, "error"), "message") : null;
+  return isPlainObject(body) ? readStringOrNull(readRecord(body, "error"), "message") : null;
 }
 
 /** Whether the API reports that the resource does not exist. A wrong `baseURL` does not count. */
@@ -254,7 +254,7 @@ function isMissing(error: unknown): boolean {
 function isContainerLost(error: unknown): boolean {
   if (!(error instanceof OpenAIRequestError)) return false;
   const { status, code } = error;
-  return complaintAboutContainer({
+  return isContainerRejection({
     status,
     code,
     message: getProviderMessage(error) ?? error.message,

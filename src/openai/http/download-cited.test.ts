@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { clients } from "../../../tests/support/openai-clients.ts";
-import { type RouteAnswer, wireServer } from "../../../tests/support/wire-server.ts";
+import { type RouteAnswer, startWireServer } from "../../../tests/support/wire-server.ts";
 import { fakeClock } from "../../testing/fake-clock.ts";
 import type { ContainerFileCitation, FileCitation } from "../../tools/hosted/citation.ts";
 import { OpenAIAdapter } from "../adapter.ts";
@@ -20,7 +20,7 @@ describe.each(clients)("downloadFile() on %s", (_, client) => {
     citation: ContainerFileCitation | FileCitation,
     signal?: AbortSignal,
   ) {
-    await using server = await wireServer([], { routes });
+    await using server = await startWireServer([], { routes });
     const clock = fakeClock({ skipsSleep: true });
     const adapter = new OpenAIAdapter({ model: "gpt-5.2", ...client(server.url), clock });
     return await adapter.downloadFile(citation, { signal });

@@ -1,10 +1,10 @@
 import { InvalidOptionError } from "../../base/errors.ts";
 import type { ContainerFileCitation, FileCitation } from "../../tools/hosted/citation.ts";
-import { complaintAboutContainer } from "../errors/complaint.ts";
+import { isContainerRejection } from "../errors/complaint.ts";
 import { ContainerExpiredError } from "../errors/errors.ts";
-import { evaluationErrorOf } from "../errors/evaluation-error.ts";
-import { requestErrorFrom } from "../errors/request-error.ts";
-import { secretsOf } from "../secrets.ts";
+import { fromRequestError } from "../errors/evaluation-error.ts";
+import { toRequestError } from "../errors/request-error.ts";
+import { readSecrets } from "../secrets.ts";
 import type { OpenAIClient } from "./client.ts";
 import { downloadContainerFile, downloadStoredFile } from "./download.ts";
 
@@ -24,11 +24,11 @@ export async function downloadCitedFile(
       ? await downloadContainerFile(client, citation.containerId, fileId, { signal })
       : await downloadStoredFile(client, fileId, { signal });
   } catch (thrown) {
-    const error = requestErrorFrom(thrown, { signal, secrets: secretsOf(client) });
-    if (citation.type === "containerFile" && complaintAboutContainer(error)) {
+    const error = toRequestError(thrown, { signal, secrets: readSecrets(client) });
+    if (citation.type === "containerFile" && isContainerRejection(error)) {
       throw new ContainerExpiredError(citation.containerId, error, "its files were deleted");
     }
-    const failed = evaluationErrorOf(error, "");
+    const failed = fromRequestError(error, "");
     throw failed.name === "ThrottleError" ? failed : error;
   }
 }

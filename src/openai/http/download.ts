@@ -1,11 +1,11 @@
-import { orAborted } from "../../base/clock.ts";
-import { hostError } from "../../host/host-error.ts";
-import { requestErrorFrom } from "../errors/request-error.ts";
+import { raceAbort } from "../../base/clock.ts";
+import { toFilesystemError } from "../../host/host-error.ts";
+import { toRequestError } from "../errors/request-error.ts";
 import type { RequestContext } from "../errors/request-failure.ts";
-import { secretsOf } from "../secrets.ts";
+import { readSecrets } from "../secrets.ts";
 import type { BinaryAnswer, CallOptions, OpenAIClient } from "./client.ts";
 import { toUrlSegment } from "./http.ts";
-import { unreadable } from "./result.ts";
+import { createUnreadableError } from "./result.ts";
 import { iterateStream, readBytes } from "./transport.ts";
 
 /** Options for downloading a file. */
@@ -58,7 +58,7 @@ export async function saveContainerFile(
     try {
       return await work;
     } catch (error) {
-      throw hostError(path, error);
+      throw toFilesystemError(path, error);
     }
   };
   const file = await wrapHostErrors(open(path, "wx"));
@@ -108,9 +108,9 @@ async function downloadFile(request: FileRequest): Promise<Uint8Array> {
   }
   try {
     const answer = await sendFileRequest(request);
-    return new Uint8Array(await orAborted(answer.arrayBuffer(), signal));
+    return new Uint8Array(await raceAbort(answer.arrayBuffer(), signal));
   } catch (thrown) {
-    throw requestErrorFrom(thrown, toRequestContext(request));
+    throw toRequestError(thrown, toRequestContext(request));
   }
 }
 
@@ -128,7 +128,7 @@ async function* streamFile(request: FileRequest): AsyncGenerator<Uint8Array> {
       yield chunk;
     }
   } catch (thrown) {
-    throw requestErrorFrom(thrown, toRequestContext(request));
+    throw toRequestError(thrown, toRequestContext(request));
   }
 }
 
@@ -137,7 +137,7 @@ async function* readWithoutStream(
   answer: BinaryAnswer,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array> {
-  yield new Uint8Array(await orAborted(answer.arrayBuffer(), signal));
+  yield new Uint8Array(await raceAbort(answer.arrayBuffer(), signal));
 }
 
 async function sendFileRequest({ retrieve, options }: FileRequest): Promise<BinaryAnswer> {
@@ -148,10 +148,10 @@ async function sendFileRequest({ retrieve, options }: FileRequest): Promise<Bina
 
 function toRequestContext({ client, request, options }: FileRequest): RequestContext {
   const { signal, timeoutMs } = options;
-  return { request, secrets: secretsOf(client), signal, timeoutMs };
+  return { request, secrets: readSecrets(client), signal, timeoutMs };
 }
 
 function createTooLongError(maxBytes: number, context: RequestContext): Error {
   const remedy = "Raise maxBytes if you expect this size.";
-  return unreadable(`more than ${maxBytes} bytes`, { body: null, remedy }, context);
+  return createUnreadableError(`more than ${maxBytes} bytes`, { body: null, remedy }, context);
 }

@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import { orAborted } from "../../base/clock.ts";
+import { raceAbort } from "../../base/clock.ts";
 import { encodeForm } from "./multipart.ts";
 import { type IdleTimeout, startIdleTimeout } from "./silence.ts";
 import { isForm, isNode, type Multipart, type Transport, toStream } from "./transport.ts";
@@ -18,7 +18,7 @@ export function fetchTransport(fetch: typeof globalThis.fetch, clock: Clock): Tr
         : createPlainContent(body);
       const headers = { ...request.headers, ...content.headers };
       const sent = fetch(request.url, { method, signal, ...content, headers });
-      const response = await orAborted(sent, signal);
+      const response = await raceAbort(sent, signal);
       idleTimeout.pause();
       const reader = response.body?.getReader();
       const cancel = () => {
@@ -106,7 +106,7 @@ async function* readChunks(
   try {
     while (reader) {
       idleTimeout.restart("UND_ERR_BODY_TIMEOUT");
-      const { done, value } = await orAborted(reader.read(), signal);
+      const { done, value } = await raceAbort(reader.read(), signal);
       if (done) return;
       idleTimeout.pause();
       yield value;

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { madeClients } from "../../../tests/support/openai-clients.ts";
+import { clientFactories } from "../../../tests/support/openai-clients.ts";
 import { sendResponse, startRawServer } from "../../../tests/support/raw-server.ts";
 import { InvalidOptionError } from "../../base/errors.ts";
 import { HttpClient } from "./http-client.ts";
-import { requestIdOf } from "./result.ts";
+import { getRequestId } from "./result.ts";
 
-const ours = madeClients.slice(0, 2);
+const ours = clientFactories.slice(0, 2);
 
-describe.each(madeClients)("the containers client of %s", (_name, make) => {
+describe.each(clientFactories)("the containers client of %s", (_name, make) => {
   test("creates, retrieves and deletes a container", async () => {
     const server = await startRawServer((_, response) =>
       sendResponse(response, 200, { id: "cntr_1" }),
@@ -68,9 +68,9 @@ describe.each(ours)("the built-in containers client of %s", (_name, make) => {
     );
     const { containers } = make(server.url);
     const file = new File(["x"], "a.txt");
-    expect(requestIdOf(await containers.create({ name: "a" }))).toBe("req_1");
-    expect(requestIdOf(await containers.files.create("cntr_1", { file }))).toBe("req_1");
-    expect(requestIdOf(await containers.files.list("cntr_1", {}))).toBe("req_1");
+    expect(getRequestId(await containers.create({ name: "a" }))).toBe("req_1");
+    expect(getRequestId(await containers.files.create("cntr_1", { file }))).toBe("req_1");
+    expect(getRequestId(await containers.files.list("cntr_1", {}))).toBe("req_1");
   });
 
   test("returns a deletion's response, and rejects an HTML page", async () => {

@@ -2,12 +2,12 @@ import { createServer } from "node:net";
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
 import { sendResponse, startRawServer } from "../../../tests/support/raw-server.ts";
-import { evaluationErrorOf } from "../errors/evaluation-error.ts";
-import { type OpenAIRequestError, requestErrorFrom } from "../errors/request-error.ts";
+import { fromRequestError } from "../errors/evaluation-error.ts";
+import { type OpenAIRequestError, toRequestError } from "../errors/request-error.ts";
 import type { OpenAIClient } from "./client.ts";
 import type { OpenAIClientConfig } from "./client-config.ts";
 import { HttpClient } from "./http-client.ts";
-import { checkedResult } from "./result.ts";
+import { checkJsonObject } from "./result.ts";
 
 type CreateClient = (baseURL: string, config?: OpenAIClientConfig) => OpenAIClient;
 
@@ -23,16 +23,16 @@ async function getFailure(client: OpenAIClient, signal?: AbortSignal): Promise<O
   const context = { request: "POST /responses", secrets: [], signal };
   try {
     const options = { maxRetries: 0, signal };
-    checkedResult(await client.responses.create({ model: "m" }, options), context);
+    checkJsonObject(await client.responses.create({ model: "m" }, options), context);
   } catch (thrown) {
-    return requestErrorFrom(thrown, context);
+    return toRequestError(thrown, context);
   }
   throw new Error("The request succeeded");
 }
 
 /** Returns the name and kind of the evaluation error. */
 function describeFailure(error: OpenAIRequestError): string {
-  const { name, phase, ...rest } = evaluationErrorOf(error, "p");
+  const { name, phase, ...rest } = fromRequestError(error, "p");
   return "kind" in rest ? `${name} ${rest.kind}` : `${name} ${phase}`;
 }
 

@@ -2,12 +2,12 @@ import { inspect } from "node:util";
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
 import { sendResponse, startRawServer } from "../../../tests/support/raw-server.ts";
-import { evaluationErrorOf } from "../errors/evaluation-error.ts";
-import { requestErrorFrom } from "../errors/request-error.ts";
-import { secretsOf } from "../secrets.ts";
+import { fromRequestError } from "../errors/evaluation-error.ts";
+import { toRequestError } from "../errors/request-error.ts";
+import { readSecrets } from "../secrets.ts";
 import type { OpenAIClient } from "./client.ts";
 import { HttpClient } from "./http-client.ts";
-import { checkedResult } from "./result.ts";
+import { checkJsonObject } from "./result.ts";
 
 const key = "sk-test-0123456789abcdef";
 const token = "token-0123456789";
@@ -33,11 +33,11 @@ function formatError(error: Error): string {
 }
 
 async function getFailure(client: OpenAIClient): Promise<Error> {
-  const context = { secrets: secretsOf(client) };
+  const context = { secrets: readSecrets(client) };
   try {
-    checkedResult(await client.responses.create({}, { maxRetries: 0 }), context);
+    checkJsonObject(await client.responses.create({}, { maxRetries: 0 }), context);
   } catch (thrown) {
-    return requestErrorFrom(thrown, context);
+    return toRequestError(thrown, context);
   }
   throw new Error("The request succeeded");
 }
@@ -78,8 +78,8 @@ describe.each(clients)("the API key is redacted over %s", (_way, make) => {
       await client.responses.create({}, { maxRetries: 0 });
       expect.unreachable();
     } catch (thrown) {
-      const error = requestErrorFrom(thrown, { secrets: secretsOf(client) });
-      const evaluation = evaluationErrorOf(error, "p");
+      const error = toRequestError(thrown, { secrets: readSecrets(client) });
+      const evaluation = fromRequestError(error, "p");
       expect(evaluation.providerPayload).toEqual({ error: { message: "<redacted> is wrong" } });
       expect(formatError(evaluation)).not.toContain(key);
     }

@@ -2,8 +2,8 @@ import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
 import { sendResponse, startRawServer } from "../../../tests/support/raw-server.ts";
 import { fakeClock } from "../../testing/fake-clock.ts";
-import { evaluationErrorOf } from "../errors/evaluation-error.ts";
-import { type OpenAIRequestError, requestErrorFrom } from "../errors/request-error.ts";
+import { fromRequestError } from "../errors/evaluation-error.ts";
+import { type OpenAIRequestError, toRequestError } from "../errors/request-error.ts";
 import type { OpenAIClient } from "./client.ts";
 import { HttpClient } from "./http-client.ts";
 
@@ -21,13 +21,13 @@ async function getFailure(client: OpenAIClient): Promise<OpenAIRequestError> {
     await client.responses.create({}, { maxRetries: 0 });
   } catch (thrown) {
     const context = { request: "POST /responses", secrets: [], now: () => now };
-    return requestErrorFrom(thrown, context);
+    return toRequestError(thrown, context);
   }
   throw new Error("The request succeeded");
 }
 
 function describeFailure(error: OpenAIRequestError): string {
-  const { name, phase, ...rest } = evaluationErrorOf(error, "p");
+  const { name, phase, ...rest } = fromRequestError(error, "p");
   return "kind" in rest ? `${name} ${rest.kind}` : `${name} ${phase}`;
 }
 
@@ -86,7 +86,7 @@ describe.each(clients)("an error response over %s", (_way, make) => {
     const [first, second] = [await getFailure(client), await getFailure(client)];
     expect(first).toMatchObject({ status: 429, retryAfterMs });
     expect(second).toMatchObject({ status: 503, retryAfterMs });
-    expect(evaluationErrorOf(first, "p")).toMatchObject({ retryAfterMs, kind: "rate_limit" });
+    expect(fromRequestError(first, "p")).toMatchObject({ retryAfterMs, kind: "rate_limit" });
   });
 
   test("reports a delay that only the message contains", async () => {

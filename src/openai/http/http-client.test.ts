@@ -7,7 +7,7 @@ import { sendResponse, startRawServer } from "../../../tests/support/raw-server.
 import { InvalidOptionError } from "../../base/errors.ts";
 import type { OpenAIClient } from "./client.ts";
 import { HttpClient, openAIClient } from "./http-client.ts";
-import { requestIdOf } from "./result.ts";
+import { getRequestId } from "./result.ts";
 
 const key = "sk-test-0123456789abcdef";
 const ways = [
@@ -74,9 +74,9 @@ describe.each(ways)("HttpClient request over %s", (way, transport) => {
     const result = await client.responses.create({ model: "m" });
     expect(result).toEqual(body);
     expect(Object.keys(result as object)).toEqual(["id", "output"]);
-    expect(requestIdOf(result)).toBe("req_1");
+    expect(getRequestId(result)).toBe("req_1");
     expect(await client.post("/responses", "{}")).toEqual({ value: body, requestId: "req_1" });
-    expect(requestIdOf(await client.containers.retrieve("cntr_1"))).toBe("req_1");
+    expect(getRequestId(await client.containers.retrieve("cntr_1"))).toBe("req_1");
     expect(server.requests[2]).toMatchObject({ method: "GET", path: "/containers/cntr_1" });
   });
 
@@ -164,7 +164,7 @@ describe("openAIClient()", () => {
     const client: OpenAIClient = new OpenAI({ apiKey: key, baseURL: server.url });
     const result = await client.responses.create({ model: "m" }, { maxRetries: 0, timeout: 1_000 });
     expect(result).toEqual({ id: "resp_1" });
-    expect(requestIdOf(result)).toBe("req_1");
+    expect(getRequestId(result)).toBe("req_1");
   });
 
   test("sends no request to OpenAI without a key, and names the setting", async () => {
@@ -205,11 +205,11 @@ describe("openAIClient()", () => {
 
 describe("getRequestId()", () => {
   test("reads the id from any client's result", () => {
-    expect(requestIdOf({ _request_id: "req_1" })).toBe("req_1");
-    expect(requestIdOf({ _request_id: 1 })).toBeNull();
-    expect(requestIdOf({})).toBeNull();
-    expect(requestIdOf(null)).toBeNull();
-    expect(requestIdOf("<html>")).toBeNull();
+    expect(getRequestId({ _request_id: "req_1" })).toBe("req_1");
+    expect(getRequestId({ _request_id: 1 })).toBeNull();
+    expect(getRequestId({})).toBeNull();
+    expect(getRequestId(null)).toBeNull();
+    expect(getRequestId("<html>")).toBeNull();
   });
 
   test("does not change a field with that name", async () => {

@@ -2,14 +2,14 @@ import { openAsBlob, truncateSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { madeClients, testKey } from "../../../tests/support/openai-clients.ts";
+import { clientFactories, testKey } from "../../../tests/support/openai-clients.ts";
 import {
   type RawRequest,
   sendResponse,
   startRawServer,
 } from "../../../tests/support/raw-server.ts";
 import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
-import { requestErrorFrom } from "../errors/request-error.ts";
+import { toRequestError } from "../errors/request-error.ts";
 import { HttpClient } from "./http-client.ts";
 
 const ways = [
@@ -55,7 +55,7 @@ async function startSlowServer(
   };
 }
 
-describe.each(madeClients)("%s uploads", (_name, make) => {
+describe.each(clientFactories)("%s uploads", (_name, make) => {
   test.each([
     "a.txt",
     "Daten é 🙂.csv",
@@ -220,7 +220,7 @@ describe("an upload with a custom fetch", () => {
     const client = new HttpClient({ fetch, apiKey: testKey });
     const failed = client.containers.files.create("c", { file: new File(["x"], "a") });
     const error = await Promise.resolve(failed).catch((thrown: unknown) =>
-      requestErrorFrom(thrown, { secrets: [] }),
+      toRequestError(thrown, { secrets: [] }),
     );
     expect(error).toMatchObject({ reason: "network" });
     expect(String(error)).not.toContain(testKey);

@@ -1,11 +1,11 @@
 import type { Clock } from "../../base/clock.ts";
 import { InvalidOptionError } from "../../base/errors.ts";
 import { parseJson } from "../../base/json.ts";
-import { scrubbedError } from "../../base/scrubbed.ts";
+import { redactError } from "../../base/scrubbed.ts";
 import {
   createStatusError,
   type OpenAIRequestError,
-  requestErrorFrom,
+  toRequestError,
 } from "../errors/request-error.ts";
 import type { RequestContext } from "../errors/request-failure.ts";
 import type { HeaderLookup } from "../errors/retry-after.ts";
@@ -106,7 +106,7 @@ export class Http {
       const bytes = await readWhole(chunks, this.#settings.maxResponseBytes);
       return new TextDecoder().decode(bytes);
     } catch (thrown) {
-      throw requestErrorFrom(thrown, context);
+      throw toRequestError(thrown, context);
     }
   }
 
@@ -132,7 +132,7 @@ export class Http {
         context,
       };
     } catch (thrown) {
-      throw requestErrorFrom(thrown, known);
+      throw toRequestError(thrown, known);
     }
   }
 
@@ -175,7 +175,7 @@ async function readFailure(
     const parsed = parseJson(text);
     return createStatusError({ status, header, body: parsed.ok ? parsed.value : text }, context);
   } catch (thrown) {
-    const cause = scrubbedError(thrown, context.secrets);
+    const cause = redactError(thrown, context.secrets);
     return createStatusError({ status, header, body: null, cause }, context);
   }
 }

@@ -1,8 +1,8 @@
 import { isPlainObject } from "../../base/freeze.ts";
 import { parseJson } from "../../base/json.ts";
-import { numberAt, recordAt } from "../../base/reading.ts";
-import { scrubbed } from "../../base/scrubbed.ts";
-import { type TokenUsage, usageOf } from "../../base/usage.ts";
+import { readNumber, readRecord } from "../../base/reading.ts";
+import { redact } from "../../base/scrubbed.ts";
+import { type TokenUsage, toUsage } from "../../base/usage.ts";
 import { createRequestError, type OpenAIRequestError } from "../errors/request-error.ts";
 import {
   PROXY_REMEDY,
@@ -22,25 +22,25 @@ export interface TextBody {
 
 /** Parses a response's JSON object. Ignores the content type. */
 export function parseJsonResponse({ header, text }: TextBody, context: RequestContext): WireItem {
-  if (text.trim() === "") throw unreadable("an empty body", { body: null }, context);
+  if (text.trim() === "") throw createUnreadableError("an empty body", { body: null }, context);
   const parsed = parseJson(text);
-  if (parsed.ok) return checkedResult(parsed.value, context);
+  if (parsed.ok) return checkJsonObject(parsed.value, context);
   const contentType = readContentType(header);
   const type = contentType === "" ? "no content type" : contentType;
   if (contentType === "text/html")
-    throw unreadable("an HTML page", { body: text, remedy: PROXY_REMEDY }, context);
+    throw createUnreadableError("an HTML page", { body: text, remedy: PROXY_REMEDY }, context);
   // The parser's message quotes part of the text; half a secret would not be redacted.
-  throw unreadable(`invalid or truncated JSON (${type})`, { body: text }, context);
+  throw createUnreadableError(`invalid or truncated JSON (${type})`, { body: text }, context);
 }
 
 /** Checks that a client returned an object. The official client may return the text it received. */
-export function checkedResult(result: unknown, context: RequestContext): WireItem {
+export function checkJsonObject(result: unknown, context: RequestContext): WireItem {
   if (isPlainObject(result)) return result;
-  if (result === undefined) throw unreadable("an empty body", { body: null }, context);
+  if (result === undefined) throw createUnreadableError("an empty body", { body: null }, context);
   const isPage = typeof result === "string" && /^\s*</.test(result);
-  if (isPage) throw unreadable("an HTML page", { body: result, remedy: PROXY_REMEDY }, context);
+  if (isPage) throw createUnreadableError("an HTML page", { body: result, remedy: PROXY_REMEDY }, context);
   const problem = `${describeType(result)} instead of an object`;
-  throw unreadable(
+  throw createUnreadableError(
     problem,
     { body: result, remedy: "Check that baseURL is the API's address." },
     context,
@@ -53,7 +53,7 @@ interface UnreadableResponse {
 }
 
 /** Creates the error for a successful response that cannot be used. */
-export function unreadable(
+export function createUnreadableError(
   what: string,
   { body, remedy }: UnreadableResponse,
   context: RequestContext,
@@ -62,7 +62,7 @@ export function unreadable(
   const status = response ? `status ${response.status} and ` : "";
   const id = response?.requestId ? ` (request ${toOneLine(response.requestId)})` : "";
   const problem = `returned ${status}${what}${id}`;
-  const clean = scrubbed(body, context.secrets);
+  const clean = redact(body, context.secrets);
   const shown = typeof clean === "string" ? truncate(clean) : clean;
   const details = { reason: "body" as const, ...response, body: shown };
   return createRequestError({ problem, remedy: remedy ?? null, details }, context);
@@ -81,7 +81,7 @@ export interface JsonResponse {
 }
 
 /** Returns a result's request id. Both clients attach it as a non-enumerable property. */
-export function requestIdOf(result: unknown): string | null {
+export function getRequestId(result: unknown): string | null {
   const isObject = typeof result === "object" && result !== null;
   if (!isObject || !("_request_id" in result)) return null;
   return typeof result._request_id === "string" ? result._request_id : null;
@@ -94,16 +94,16 @@ export function attachRequestId({ value, requestId }: JsonResponse): WireItem {
 }
 
 /** Reads a response's token usage. */
-export function usageIn(response: WireItem): TokenUsage {
-  const usage = recordAt(response, "usage");
-  const count = (record: WireItem, key: string) => Math.max(0, numberAt(record, key) ?? 0);
+export function readUsage(response: WireItem): TokenUsage {
+  const usage = readRecord(response, "usage");
+  const count = (record: WireItem, key: string) => Math.max(0, readNumber(record, key) ?? 0);
   const inputTokens = count(usage, "input_tokens");
   const outputTokens = count(usage, "output_tokens");
-  return usageOf({
+  return toUsage({
     inputTokens,
     outputTokens,
-    cachedTokens: count(recordAt(usage, "input_tokens_details"), "cached_tokens"),
-    reasoningTokens: count(recordAt(usage, "output_tokens_details"), "reasoning_tokens"),
-    totalTokens: Math.max(0, numberAt(usage, "total_tokens") ?? inputTokens + outputTokens),
+    cachedTokens: count(readRecord(usage, "input_tokens_details"), "cached_tokens"),
+    reasoningTokens: count(readRecord(usage, "output_tokens_details"), "reasoning_tokens"),
+    totalTokens: Math.max(0, readNumber(usage, "total_tokens") ?? inputTokens + outputTokens),
   });
 }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { throttlePolicy } from "../../adapter/throttle.ts";
+import { resolveThrottlePolicy } from "../../adapter/throttle.ts";
 import { fakeClock } from "../../testing/fake-clock.ts";
 import { OpenAIRequestError } from "../errors/request-error.ts";
-import { defaultRetries, withRetries } from "./retry.ts";
+import { createRetrySettings, withRetries } from "./retry.ts";
 
 const never = new AbortController().signal;
 
@@ -24,7 +24,7 @@ const createClock = () => fakeClock({ skipsSleep: true });
 describe("withRetries()", () => {
   test("repeats the request while the provider throttles it", async () => {
     const { tried, request } = createFailingRequest(createThrottledError(), createThrottledError());
-    expect(await withRetries(request, defaultRetries(createClock()), never)).toBe("done");
+    expect(await withRetries(request, createRetrySettings(createClock()), never)).toBe("done");
     expect(tried.times).toBe(3);
   });
 
@@ -32,8 +32,8 @@ describe("withRetries()", () => {
     const last = createThrottledError();
     const { tried, request } = createFailingRequest(createThrottledError(), last);
     const retry = {
-      ...defaultRetries(createClock()),
-      throttle: throttlePolicy({ maxAttempts: 2 }),
+      ...createRetrySettings(createClock()),
+      throttle: resolveThrottlePolicy({ maxAttempts: 2 }),
     };
     await expect(withRetries(request, retry, never)).rejects.toBe(last);
     expect(tried.times).toBe(2);
@@ -48,14 +48,14 @@ describe("withRetries()", () => {
     ["not sent", new TypeError("No such thing.")],
   ])("does not repeat a request that was %s", async (_, error) => {
     const { tried, request } = createFailingRequest(error);
-    await expect(withRetries(request, defaultRetries(createClock()), never)).rejects.toBe(error);
+    await expect(withRetries(request, createRetrySettings(createClock()), never)).rejects.toBe(error);
     expect(tried.times).toBe(1);
   });
 
   test("stops waiting when the signal aborts", async () => {
     const over = new AbortController();
     const { request } = createFailingRequest(createThrottledError());
-    const waiting = withRetries(request, defaultRetries(fakeClock()), over.signal);
+    const waiting = withRetries(request, createRetrySettings(fakeClock()), over.signal);
     over.abort(new Error("Enough."));
     await expect(waiting).rejects.toThrow("Enough.");
   });

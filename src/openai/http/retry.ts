@@ -1,13 +1,13 @@
-import { type RetrySettings, throttled, throttlePolicy } from "../../adapter/throttle.ts";
+import { type RetrySettings, retryThrottled, resolveThrottlePolicy } from "../../adapter/throttle.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { ThrottleError } from "../../base/evaluation-errors.ts";
 import { silentLogger } from "../../base/logger.ts";
-import { evaluationErrorOf } from "../errors/evaluation-error.ts";
+import { fromRequestError } from "../errors/evaluation-error.ts";
 import { OpenAIRequestError } from "../errors/request-error.ts";
 
 /** Creates the default retry settings. */
-export function defaultRetries(clock: Clock = systemClock): RetrySettings {
-  return { throttle: throttlePolicy(), clock, random: Math.random, logger: silentLogger };
+export function createRetrySettings(clock: Clock = systemClock): RetrySettings {
+  return { throttle: resolveThrottlePolicy(), clock, random: Math.random, logger: silentLogger };
 }
 
 /**
@@ -23,13 +23,13 @@ export async function withRetries<Result>(
       return await request();
     } catch (error) {
       if (!(error instanceof OpenAIRequestError)) throw error;
-      const judged = evaluationErrorOf(error, "");
+      const judged = fromRequestError(error, "");
       throw judged instanceof ThrottleError ? judged : error;
     }
   };
   const { throttle, clock, random, logger } = retry;
   try {
-    return await throttled(sendOnce, { throttle, clock, random, logger, deadline: null, signal });
+    return await retryThrottled(sendOnce, { throttle, clock, random, logger, deadline: null, signal });
   } catch (error) {
     throw error instanceof ThrottleError ? error.cause : error; // this is not part of an evaluation
   }

@@ -1,4 +1,4 @@
-import { requestErrorFrom } from "../errors/request-error.ts";
+import { toRequestError } from "../errors/request-error.ts";
 import type { RequestContext } from "../errors/request-failure.ts";
 import { type HttpResponse, iterateStream, readWhole, toStream } from "./transport.ts";
 
@@ -21,7 +21,7 @@ export function createStreamedResponse(
       try {
         return toArrayBuffer(await readWhole(iterateStream(body), most));
       } catch (thrown) {
-        throw requestErrorFrom(thrown, context);
+        throw toRequestError(thrown, context);
       }
     },
   };
@@ -34,7 +34,7 @@ async function* convertErrors(
   try {
     yield* chunks;
   } catch (thrown) {
-    throw requestErrorFrom(thrown, context);
+    throw toRequestError(thrown, context);
   }
 }
 

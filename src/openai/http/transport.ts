@@ -1,4 +1,4 @@
-import { orAborted } from "../../base/clock.ts";
+import { raceAbort } from "../../base/clock.ts";
 import type { HeaderLookup } from "../errors/retry-after.ts";
 import { BodyTooLong } from "../errors/transport-errors.ts";
 
@@ -116,7 +116,7 @@ export async function* iterateStream(
   const reader = stream.getReader();
   try {
     while (true) {
-      const { done, value } = await orAborted(reader.read(), signal);
+      const { done, value } = await raceAbort(reader.read(), signal);
       if (done) return;
       yield value;
     }

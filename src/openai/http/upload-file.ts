@@ -1,17 +1,17 @@
-import { InvalidOptionError, messageOf } from "../../base/errors.ts";
-import { maybeTextAt } from "../../base/reading.ts";
+import { InvalidOptionError, getErrorMessage } from "../../base/errors.ts";
+import { readStringOrNull } from "../../base/reading.ts";
 import {
   checkKeys,
-  checkText,
-  elsewhere,
-  integerFrom,
+  checkSingleLine,
+  checkedLater,
+  integerCheck,
   optional,
 } from "../../tools/config-checks.ts";
-import { requestErrorFrom } from "../errors/request-error.ts";
-import { secretsOf } from "../secrets.ts";
+import { toRequestError } from "../errors/request-error.ts";
+import { readSecrets } from "../secrets.ts";
 import type { WireItem } from "../wire.ts";
 import type { FilePurpose, NewFile, OpenAIClient } from "./client.ts";
-import { checkedResult, unreadable } from "./result.ts";
+import { checkJsonObject, createUnreadableError } from "./result.ts";
 import { checkFileType } from "./uploadable-types.ts";
 
 const refuse = InvalidOptionError.at("uploadFile(path)");
@@ -51,27 +51,27 @@ export async function uploadFile(
     purpose: options.purpose ?? "user_data",
     ...(seconds !== undefined && { expires_after: { anchor: "created_at", seconds } }),
   };
-  const context = { request: "POST /files", secrets: secretsOf(client), signal };
+  const context = { request: "POST /files", secrets: readSecrets(client), signal };
   let result: WireItem;
   try {
     const given: unknown = await client.files.create(body, { maxRetries: 0, signal });
-    result = checkedResult(given, context);
+    result = checkJsonObject(given, context);
   } catch (thrown) {
-    throw requestErrorFrom(thrown, context);
+    throw toRequestError(thrown, context);
   }
-  const id = maybeTextAt(result, "id");
+  const id = readStringOrNull(result, "id");
   if (id) return { id };
-  throw unreadable("an object without an id", { body: result }, context);
+  throw createUnreadableError("an object without an id", { body: result }, context);
 }
 
 function checkOptions(path: string, options: UploadFileOptions): void {
-  checkText(path, "uploadFile(path)");
+  checkSingleLine(path, "uploadFile(path)");
   checkKeys<UploadFileOptions>(options, "uploadFile(options)", {
-    purpose: optional(checkText),
-    filename: optional(checkText),
-    expiresAfterSeconds: optional(integerFrom(3_600, 2_592_000)),
-    allowedTypes: elsewhere,
-    signal: elsewhere,
+    purpose: optional(checkSingleLine),
+    filename: optional(checkSingleLine),
+    expiresAfterSeconds: optional(integerCheck(3_600, 2_592_000)),
+    allowedTypes: checkedLater,
+    signal: checkedLater,
   });
 }
 
@@ -87,7 +87,7 @@ async function openFile(path: string, options: UploadFileOptions): Promise<File>
   const filename = options.filename ?? basename(path);
   checkFileType(extname(filename), filename, options.allowedTypes);
   const found = await stat(path).catch((error: unknown) => {
-    throw refuse("", path, "must be a readable file", `check the path: ${messageOf(error)}`, {
+    throw refuse("", path, "must be a readable file", `check the path: ${getErrorMessage(error)}`, {
       cause: error,
     });
   });

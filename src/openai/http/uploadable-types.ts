@@ -1,6 +1,6 @@
 import { PromptValidationError } from "../../base/errors.ts";
-import { list } from "../../base/show.ts";
-import { listOf } from "../../tools/config-checks.ts";
+import { quoteNames } from "../../base/show.ts";
+import { arrayCheck } from "../../tools/config-checks.ts";
 
 /** Throws if a file's extension is not allowed: the provider or its tools would reject the file. */
 export function checkFileType(
@@ -9,7 +9,7 @@ export function checkFileType(
   allowed: "any" | readonly string[] = uploadableTypes,
 ): void {
   if (allowed === "any") return;
-  listOf(checkExtension)(allowed, "uploadFile(options).allowedTypes");
+  arrayCheck(checkExtension)(allowed, "uploadFile(options).allowedTypes");
   const wanted = extension.toLowerCase();
   if (allowed.some((type) => type.toLowerCase() === wanted)) return;
   const none =
@@ -20,7 +20,7 @@ export function checkFileType(
     rule:
       allowed === uploadableTypes
         ? `must be ${none}`
-        : `must have an allowed extension (${list(allowed)})`,
+        : `must have an allowed extension (${quoteNames(allowed)})`,
     remedy: `convert or rename it, or set allowedTypes to "any" or to an array like [".csv"]`,
   });
 }

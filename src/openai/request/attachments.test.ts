@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { lookTool, promptWith, runOn, systemMessage } from "../../../tests/support/openai-run.ts";
+import { lookTool, createTaskPrompt, runScript, systemMessage } from "../../../tests/support/openai-run.ts";
 import { functionCall, message } from "../../../tests/support/wire-server.ts";
 import type { Attachment } from "../../prompt/attachment.ts";
 
@@ -16,8 +16,8 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 const sendAttachments = async (...files: readonly Attachment[]) => {
-  const prompt = promptWith().attach(...files);
-  const { bodies, error } = await runOn([[message("Hi.")]], { prompt });
+  const prompt = createTaskPrompt().attach(...files);
+  const { bodies, error } = await runScript([[message("Hi.")]], { prompt });
   if (error) throw error;
   return Object(bodies[0]?.["input"])[1];
 };
@@ -64,16 +64,16 @@ describe("createAttachmentMessage() sends", () => {
 });
 
 test("attachments are sent once and remain in the conversation", async () => {
-  const prompt = promptWith({ tools: [lookTool] }).attach({ fileId: "file-1" });
-  const { bodies } = await runOn([[functionCall("look", {})], [message("Hi.")]], { prompt });
+  const prompt = createTaskPrompt({ tools: [lookTool] }).attach({ fileId: "file-1" });
+  const { bodies } = await runScript([[functionCall("look", {})], [message("Hi.")]], { prompt });
   const files = { type: "message", role: "user", content: [{ file_id: "file-1" }] };
   expect(bodies[1]?.["input"]).toMatchObject([systemMessage, files, {}, { output: "Seen." }]);
 });
 
 describe("an attachment is rejected before any request if it is", () => {
   const getRejection = async (attachment: Attachment) => {
-    const prompt = promptWith().attach(attachment);
-    const { error, requests } = await runOn([[message("never")]], { prompt });
+    const prompt = createTaskPrompt().attach(attachment);
+    const { error, requests } = await runScript([[message("never")]], { prompt });
     expect(requests).toEqual([]);
     expect(error).toMatchObject({ name: "PromptEvaluationError", phase: "request" });
     return error?.message;

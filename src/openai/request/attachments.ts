@@ -1,23 +1,23 @@
 import {
   type AttachmentLimit,
-  attachedBytes,
-  base64Of,
+  readAttachment,
+  toBase64,
   checkAttachedSize,
-  fileNameOf,
-  fileTypeOf,
-  imageTypeOf,
+  getFileName,
+  getFileType,
+  getImageType,
 } from "../../files/attached-bytes.ts";
 import type { Attachment } from "../../prompt/attachment.ts";
 import type { WireContent, WireMessage } from "../wire.ts";
 
 /** The API's limit for one file. */
 const LIMIT: AttachmentLimit = {
-  mostBytes: 50_000_000,
+  maxBytes: 50_000_000,
   remedy: "upload a larger file with uploadFile and attach its fileId",
 };
 
 /** Creates the message with a prompt's files and images; `null` if there are no attachments. */
-export async function attachmentMessage(
+export async function createAttachmentMessage(
   attachments: readonly Attachment[],
 ): Promise<WireMessage | null> {
   if (attachments.length === 0) return null;
@@ -32,14 +32,14 @@ async function toWireContent(attachment: Attachment): Promise<WireContent> {
     return { type: "input_image", detail: "auto", image_url: attachment.imageUrl };
   }
   if ("bytes" in attachment) return inlineFile(attachment.bytes, attachment.filename);
-  return inlineFile(await attachedBytes(attachment.path, LIMIT), fileNameOf(attachment.path));
+  return inlineFile(await readAttachment(attachment.path, LIMIT), getFileName(attachment.path));
 }
 
 /** Inlines a file in the request. Unlike an upload, this stores no file at the provider. */
 function inlineFile(bytes: Uint8Array, filename: string): WireContent {
   checkAttachedSize(bytes.byteLength, filename, LIMIT);
-  const image = imageTypeOf(filename);
-  const url = `data:${image ?? fileTypeOf(filename)};base64,${base64Of(bytes)}`;
+  const image = getImageType(filename);
+  const url = `data:${image ?? getFileType(filename)};base64,${toBase64(bytes)}`;
   return image
     ? { type: "input_image", detail: "auto", image_url: url }
     : { type: "input_file", filename, file_data: url };

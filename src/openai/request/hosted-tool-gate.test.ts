@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { promptWith, type RunOptions, runOn } from "../../../tests/support/openai-run.ts";
+import { createTaskPrompt, type RunOptions, runScript } from "../../../tests/support/openai-run.ts";
 import { message } from "../../../tests/support/wire-server.ts";
 import { applyPatchTool } from "../../tools/hosted/apply-patch.ts";
 import { codeInterpreterTool } from "../../tools/hosted/code-interpreter.ts";
@@ -27,14 +27,14 @@ const createMcpTool = (serverLabel: string, name: string) =>
 
 /** Returns the error of an evaluation that must not send a request. */
 async function getRejection(options: RunOptions) {
-  const { error, requests } = await runOn([[message("never")]], options);
+  const { error, requests } = await runScript([[message("never")]], options);
   expect(requests).toEqual([]);
   return error;
 }
 
 describe("evaluate() rejects before any request", () => {
   test("a kind without a codec, in phase render", async () => {
-    const prompt = promptWith({
+    const prompt = createTaskPrompt({
       hostedTools: [createHostedTool({ kind: "web_serch", name: "find" })],
     });
     expect(await getRejection({ prompt })).toMatchObject({
@@ -43,17 +43,17 @@ describe("evaluate() rejects before any request", () => {
       promptName: "test:run",
       message: `Unsupported hosted tool kind 'web_serch' for openai adapter: did you mean "web_search"?`,
     });
-    const far = promptWith({ hostedTools: [createHostedTool({ kind: "telepathy" })] });
+    const far = createTaskPrompt({ hostedTools: [createHostedTool({ kind: "telepathy" })] });
     expect((await getRejection({ prompt: far }))?.message).toContain('use one of "web_search"');
   });
 
   test("another provider's tool", async () => {
-    const prompt = promptWith({ hostedTools: [createHostedTool({ provider: "other" })] });
+    const prompt = createTaskPrompt({ hostedTools: [createHostedTool({ provider: "other" })] });
     expect(await getRejection({ prompt })).toMatchObject({ phase: "request" });
   });
 
   test("a tool that the model does not support", async () => {
-    const prompt = promptWith({ hostedTools: [applyPatchTool()] });
+    const prompt = createTaskPrompt({ hostedTools: [applyPatchTool()] });
     const error = await getRejection({ prompt, adapter: { model: "gpt-4o-mini" } });
     expect(error).toMatchObject({ name: "PromptEvaluationError", phase: "request" });
     expect(error?.message).toMatch(/"apply_patch" cannot be used: .*gpt-4o/);
@@ -61,20 +61,20 @@ describe("evaluate() rejects before any request", () => {
 
   test("two tools with the same kind and no label, in phase render", async () => {
     const hostedTools = [webSearchTool(), webSearchTool({}, { name: "cached" })];
-    const error = await getRejection({ prompt: promptWith({ hostedTools }) });
+    const error = await getRejection({ prompt: createTaskPrompt({ hostedTools }) });
     expect(error).toMatchObject({ phase: "render" });
     expect(error?.message).toContain('two hosted tools of kind "web_search"');
   });
 
   test("two MCP servers with the same label", async () => {
-    const prompt = promptWith({
+    const prompt = createTaskPrompt({
       hostedTools: [createMcpTool("docs", "one"), createMcpTool("docs", "two")],
     });
     expect(await getRejection({ prompt })).toMatchObject({ phase: "render" });
   });
 
   test("a file search without stores", async () => {
-    const prompt = promptWith({ hostedTools: [fileSearchTool({ vectorStoreIds: [] })] });
+    const prompt = createTaskPrompt({ hostedTools: [fileSearchTool({ vectorStoreIds: [] })] });
     const error = await getRejection({ prompt });
     expect(error).toMatchObject({ phase: "request" });
     expect(error?.message).toContain("vectorStoreIds");
@@ -82,19 +82,19 @@ describe("evaluate() rejects before any request", () => {
 
   test("host mounts without allowed roots in a code interpreter's container", async () => {
     const container = { type: "auto", hostMounts: [{ hostPath: "/data" }] } as const;
-    const prompt = promptWith({ hostedTools: [codeInterpreterTool({ container })] });
+    const prompt = createTaskPrompt({ hostedTools: [codeInterpreterTool({ container })] });
     expect((await getRejection({ prompt }))?.message).toContain("hostMounts");
   });
 
   test("a native tool whose params the provider never sends", async () => {
-    const prompt = promptWith({ tools: [createNativeTool("web_search", { sql: z.string() })] });
+    const prompt = createTaskPrompt({ tools: [createNativeTool("web_search", { sql: z.string() })] });
     const error = await getRejection({ prompt });
     expect(error).toMatchObject({ phase: "request" });
     expect(error?.message).toContain("sql");
   });
 
   test("a native tool that only the client can run", async () => {
-    const prompt = promptWith({ tools: [createNativeTool("apply_patch")] });
+    const prompt = createTaskPrompt({ tools: [createNativeTool("apply_patch")] });
     expect((await getRejection({ prompt }))?.message).toContain("applyPatchTool");
   });
 
@@ -108,7 +108,7 @@ describe("evaluate() rejects before any request", () => {
   ])("a codec's entry that is %s", async (_, made) => {
     const codec = { kind: "web_search", serialize: () => made, parseOutput: () => null };
     const hostedToolCodecs = [codec as unknown as HostedToolCodec];
-    const prompt = promptWith({ hostedTools: [webSearchTool()] });
+    const prompt = createTaskPrompt({ hostedTools: [webSearchTool()] });
     const error = await getRejection({ prompt, adapter: { hostedToolCodecs } });
     expect(error?.message).toContain("must be a hosted tool of the provider");
   });
@@ -121,7 +121,7 @@ describe("evaluate() rejects before any request", () => {
         throw new TypeError("no such field");
       },
     };
-    const prompt = promptWith({ hostedTools: [webSearchTool()] });
+    const prompt = createTaskPrompt({ hostedTools: [webSearchTool()] });
     const error = await getRejection({ prompt, adapter: { hostedToolCodecs: [codec] } });
     expect(error).toMatchObject({ phase: "request" });
     expect(error?.message).toContain("could not serialize");
@@ -129,10 +129,10 @@ describe("evaluate() rejects before any request", () => {
 });
 
 test("two MCP servers with different labels can be combined", async () => {
-  const prompt = promptWith({
+  const prompt = createTaskPrompt({
     hostedTools: [createMcpTool("docs", "one"), createMcpTool("code", "two")],
   });
-  const { bodies, error } = await runOn([[message("Hi.")]], { prompt });
+  const { bodies, error } = await runScript([[message("Hi.")]], { prompt });
   expect(error).toBeNull();
   expect(bodies[0]?.["tools"]).toMatchObject([{ server_label: "docs" }, { server_label: "code" }]);
 });
@@ -146,8 +146,8 @@ describe('with unsupportedHostedTools "omit"', () => {
       webSearchTool(),
       createHostedTool({ kind: "telepathy" }),
     ];
-    const { bodies, bus } = await runOn([[message("Hi.")]], {
-      prompt: promptWith({ hostedTools }),
+    const { bodies, bus } = await runScript([[message("Hi.")]], {
+      prompt: createTaskPrompt({ hostedTools }),
       adapter,
     });
     expect(bodies[0]?.["tools"]).toEqual([{ type: "web_search" }]);
@@ -157,21 +157,21 @@ describe('with unsupportedHostedTools "omit"', () => {
   });
 
   test("a request without tools has neither tools nor tool_choice", async () => {
-    const prompt = promptWith({ hostedTools: [applyPatchTool()] });
-    const { bodies } = await runOn([[message("Hi.")]], { prompt, adapter });
+    const prompt = createTaskPrompt({ hostedTools: [applyPatchTool()] });
+    const { bodies } = await runScript([[message("Hi.")]], { prompt, adapter });
     expect(Object.keys(bodies[0] ?? {}).sort()).toEqual(["input", "model"]);
   });
 
   test("another provider's tool is still rejected", async () => {
-    const prompt = promptWith({ hostedTools: [createHostedTool({ provider: "other" })] });
+    const prompt = createTaskPrompt({ hostedTools: [createHostedTool({ provider: "other" })] });
     expect(await getRejection({ prompt, adapter })).toMatchObject({ phase: "request" });
   });
 });
 
 test("the nativeTools option overrides the default table", async () => {
-  const prompt = promptWith({ hostedTools: [applyPatchTool(), webSearchTool()] });
+  const prompt = createTaskPrompt({ hostedTools: [applyPatchTool(), webSearchTool()] });
   const nativeTools = { "gpt-4o": ["apply_patch", "web_search"], "gpt-9": ["web_search"] };
-  const able = await runOn([[message("Hi.")]], {
+  const able = await runScript([[message("Hi.")]], {
     prompt,
     adapter: { model: "gpt-4o", nativeTools },
   });

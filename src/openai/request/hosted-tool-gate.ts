@@ -1,12 +1,12 @@
 import type { Omission } from "../../adapter/model-client.ts";
-import { InvalidOptionError, messageOf, WinkError } from "../../base/errors.ts";
+import { InvalidOptionError, getErrorMessage, WinkError } from "../../base/errors.ts";
 import { PromptEvaluationError } from "../../base/evaluation-errors.ts";
 import { isPlainObject } from "../../base/freeze.ts";
-import { suggestion } from "../../base/nearest.ts";
-import { list } from "../../base/show.ts";
+import { suggestSpelling } from "../../base/nearest.ts";
+import { quoteNames } from "../../base/show.ts";
 import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
-import { checkApart } from "../../tools/hosted-tool.ts";
+import { checkOneToolPerKind } from "../../tools/hosted-tool.ts";
 import { NativeTool } from "../../tools/native-tool.ts";
 import type { CodeContainer, CodecEnv, Codecs, HostedToolCodec } from "../codecs/codec.ts";
 import { codeToolRemedy } from "../hosted-tools-config.ts";
@@ -34,7 +34,7 @@ export function checkHostedTools(
   }
   const omitted = new Set(omissions.map(({ tool }) => tool.name));
   const supported = rendered.hostedTools.filter(({ name }) => !omitted.has(name));
-  checkApart(supported, rendered.promptName, (tool) =>
+  checkOneToolPerKind(supported, rendered.promptName, (tool) =>
     support.codecs.get(tool.kind)?.label?.(tool),
   );
   checkNativeTools(rendered, supported, support.codecs);
@@ -64,8 +64,8 @@ function findUnsupported(
   { codecs, capabilities, model }: ToolSupport,
 ): Unsupported | null {
   if (!codecs.has(kind)) {
-    const near = suggestion(kind, codecs.keys());
-    const hint = near ? `did you mean "${near}"?` : `use one of ${list(codecs.keys())}`;
+    const near = suggestSpelling(kind, codecs.keys());
+    const hint = near ? `did you mean "${near}"?` : `use one of ${quoteNames(codecs.keys())}`;
     const reason = `Unsupported hosted tool kind '${kind}' for openai adapter: ${hint}`;
     return {
       reason,
@@ -100,7 +100,7 @@ function serializeTool(codec: HostedToolCodec, tool: HostedTool, env: CodecEnv):
     return codec.serialize(tool, env);
   } catch (cause) {
     if (cause instanceof WinkError) throw cause;
-    const message = `The codec for "${tool.kind}" could not serialize "${tool.name}": ${messageOf(cause)}`;
+    const message = `The codec for "${tool.kind}" could not serialize "${tool.name}": ${getErrorMessage(cause)}`;
     throw new WinkError(message, { cause });
   }
 }
@@ -125,7 +125,7 @@ export interface ContainerTool {
 }
 
 /** Finds the tools whose code runs in containers. */
-export function codeContainers(
+export function findContainerTools(
   tools: readonly HostedTool[],
   codecs: Codecs,
 ): readonly ContainerTool[] {

@@ -1,4 +1,4 @@
-import { fieldsOf, type JsonSchema } from "../../base/schema/schema.ts";
+import { listFields, type JsonSchema } from "../../base/schema/schema.ts";
 import type { NativeTool } from "../../tools/native-tool.ts";
 import type { HostedToolCodec } from "../codecs/codec.ts";
 
@@ -9,7 +9,7 @@ import type { HostedToolCodec } from "../codecs/codec.ts";
 export function findParamsProblem(tool: NativeTool, codec: HostedToolCodec): string | null {
   if (codec.params === undefined) return null;
   const available = new Map<string, string>(Object.entries(codec.params));
-  const fields = fieldsOf(tool.paramsSchema);
+  const fields = listFields(tool.paramsSchema);
   const required = readRequired(tool.paramsSchema);
   for (const name of new Set([...fields.keys(), ...required])) {
     const types = readTypes(fields.get(name) ?? {});

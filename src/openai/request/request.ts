@@ -18,7 +18,7 @@ export type RequestSettings = Pick<
 >;
 
 /** Creates a request without its `input`: the model, its settings, tools and output format. */
-export function requestOf(
+export function createWireRequest(
   rendered: RenderedPrompt,
   toolChoice: ToolChoice,
   { model, modelConfig, modelFields, codecs }: RequestSettings,
@@ -47,7 +47,7 @@ export function requestOf(
 /**
  * Finds the ids of existing containers in a request's tools. Containers to be created have none.
  */
-export function containersNamed(tools: readonly WireTool[]): ReadonlySet<string> {
+export function findNamedContainers(tools: readonly WireTool[]): ReadonlySet<string> {
   const ids = tools.flatMap((tool) => {
     const { container, environment } = tool as { container?: unknown; environment?: unknown };
     const reference = isPlainObject(environment) ? environment["container_id"] : container;
@@ -57,7 +57,7 @@ export function containersNamed(tools: readonly WireTool[]): ReadonlySet<string>
 }
 
 /** Creates the item with a tool's output. */
-export function outputItem({ call, text }: ToolAnswer): WireOutput {
+export function toOutputItem({ call, text }: ToolAnswer): WireOutput {
   return { type: "function_call_output", call_id: call.callId, output: text };
 }
 

@@ -1,5 +1,5 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import { fieldsOf, type JsonSchema } from "../../base/schema/schema.ts";
+import { listFields, type JsonSchema } from "../../base/schema/schema.ts";
 
 /**
  * Whether a schema qualifies for the provider's strict mode. Strict schemas require every property,
@@ -60,7 +60,7 @@ function isClosed(part: JsonSchema): boolean {
   const { required = [], additionalProperties } = part as Keywords;
   if (additionalProperties !== false || !Array.isArray(required)) return false;
   const needed = new Set<unknown>(required);
-  const names = [...fieldsOf(part).keys()];
+  const names = [...listFields(part).keys()];
   return names.every((name) => needed.has(name)) && needed.size === names.length;
 }
 

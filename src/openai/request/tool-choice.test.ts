@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { lookTool, promptWith, runOn } from "../../../tests/support/openai-run.ts";
+import { lookTool, createTaskPrompt, runScript } from "../../../tests/support/openai-run.ts";
 import { functionCall, message, webSearchCall } from "../../../tests/support/wire-server.ts";
 import type { ToolChoice } from "../../adapter/model-client.ts";
 import { applyPatchTool } from "../../tools/hosted/apply-patch.ts";
@@ -11,7 +11,7 @@ import { webSearchTool } from "../../tools/hosted/web-search.ts";
 
 const createMcpTool = (serverLabel: string) =>
   mcpTool({ serverLabel, serverUrl: "https://mcp.example.com" }, { name: serverLabel });
-const prompt = promptWith({
+const prompt = createTaskPrompt({
   tools: [lookTool],
   hostedTools: [
     webSearchTool({}, { name: "find" }),
@@ -53,7 +53,7 @@ test.each<readonly [ToolChoice, unknown]>([
     undefined,
   ],
 ])("toWireToolChoice() converts %o", async (toolChoice, expected) => {
-  const { bodies, error } = await runOn([[message("Hi.")]], { prompt, evaluate: { toolChoice } });
+  const { bodies, error } = await runScript([[message("Hi.")]], { prompt, evaluate: { toolChoice } });
   expect(error).toBeNull();
   expect(bodies[0]?.["tool_choice"]).toEqual(expected ?? toolChoice);
 });
@@ -71,7 +71,7 @@ test.each<readonly [string, unknown]>([
   ["has no type", { name: "look" }],
 ])("a tool choice that %s is rejected before any request", async (_, choice) => {
   const toolChoice = choice as ToolChoice;
-  const { error, requests } = await runOn([[message("never")]], {
+  const { error, requests } = await runScript([[message("never")]], {
     prompt,
     evaluate: { toolChoice },
   });
@@ -81,7 +81,7 @@ test.each<readonly [string, unknown]>([
 });
 
 test('a forced tool choice becomes "auto" after the tool was used', async () => {
-  const { bodies } = await runOn(
+  const { bodies } = await runScript(
     [[webSearchCall(), functionCall("look", {})], [message("Seen.")]],
     { prompt, adapter: { toolChoice: { type: "built_in", name: "find" } } },
   );

@@ -1,7 +1,7 @@
 import type { ToolChoice } from "../../adapter/model-client.ts";
 import { InvalidOptionError } from "../../base/errors.ts";
 import { isPlainObject } from "../../base/freeze.ts";
-import { list } from "../../base/show.ts";
+import { quoteNames } from "../../base/show.ts";
 import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
 import { runsAtProvider } from "../../tools/projected-tool.ts";
 import type { Codecs } from "../codecs/codec.ts";
@@ -90,7 +90,7 @@ function createChoiceError(
   rule: string,
   available: readonly { readonly name: string }[],
   remedy = available.length > 0
-    ? `use one of ${list(available.map(({ name }) => name))}`
+    ? `use one of ${quoteNames(available.map(({ name }) => name))}`
     : 'use "auto": the prompt does not have any',
 ): InvalidOptionError {
   return new InvalidOptionError({ field: "toolChoice", value, rule, remedy });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { lookTool, promptWith, runOn } from "../../../tests/support/openai-run.ts";
+import { lookTool, createTaskPrompt, runScript } from "../../../tests/support/openai-run.ts";
 import {
   codeInterpreterCall,
   functionCall,
@@ -16,7 +16,7 @@ import { readResponse } from "./response.ts";
 
 const read = (value: unknown) =>
   readResponse(value, {
-    rendered: promptWith().render(),
+    rendered: createTaskPrompt().render(),
     codecs: createCodecRegistry(),
     requestId: "req_1",
     secrets: ["secret-secret"],
@@ -46,8 +46,8 @@ describe("a codec without calls()", () => {
     parseOutput,
   });
   const run = (parseOutput: HostedToolCodec["parseOutput"], output: readonly WireItem[]) =>
-    runOn([output], {
-      prompt: promptWith({ hostedTools: [search] }),
+    runScript([output], {
+      prompt: createTaskPrompt({ hostedTools: [search] }),
       adapter: { hostedToolCodecs: [createCodec(parseOutput)] },
     });
 
@@ -89,15 +89,15 @@ test("a codec that throws for the whole conversation fails in phase parse and re
     },
   };
   const tool = new HostedTool({ kind: "echo", name: "echo", description: "Echoes.", config: {} });
-  const { error } = await runOn([[message("Said.")]], {
-    prompt: promptWith({ hostedTools: [tool] }),
+  const { error } = await runScript([[message("Said.")]], {
+    prompt: createTaskPrompt({ hostedTools: [tool] }),
     adapter: { hostedToolCodecs: [codec] },
   });
   expect(error).toMatchObject({ phase: "parse", partial: { text: "Said.", turns: 1 } });
 });
 
 test("calls are published in the order of their items, not of the tools", async () => {
-  const { bus } = await runOn(
+  const { bus } = await runScript(
     [
       [
         webSearchCall("one"),
@@ -108,7 +108,7 @@ test("calls are published in the order of their items, not of the tools", async 
       [message("Done.")],
     ],
     {
-      prompt: promptWith({
+      prompt: createTaskPrompt({
         tools: [lookTool],
         hostedTools: [codeInterpreterTool(), webSearchTool()],
       }),

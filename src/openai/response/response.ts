@@ -1,24 +1,24 @@
 import type {
-  AskedCall,
+  DelegatedCall,
   FinishReason,
   HostedCall,
   ToolCall,
   Turn,
 } from "../../adapter/model-client.ts";
-import { messageOf } from "../../base/errors.ts";
+import { getErrorMessage } from "../../base/errors.ts";
 import { PromptEvaluationError } from "../../base/evaluation-errors.ts";
 import { isPlainObject } from "../../base/freeze.ts";
-import { DEEPEST, isTooDeep } from "../../base/json.ts";
-import { maybeTextAt, recordAt, textAt } from "../../base/reading.ts";
-import { scrubbed, scrubbedText } from "../../base/scrubbed.ts";
-import { show } from "../../base/show.ts";
+import { MAX_JSON_DEPTH, isTooDeep } from "../../base/json.ts";
+import { readStringOrNull, readRecord, readString } from "../../base/reading.ts";
+import { redact, redactText } from "../../base/scrubbed.ts";
+import { quoteValue } from "../../base/show.ts";
 import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import type { Codecs, HostedToolCodec } from "../codecs/codec.ts";
 import { findRefusal, readMessageText } from "../codecs/said.ts";
 import { fromResponseError } from "../errors/evaluation-error.ts";
-import { unprinted } from "../history/item-text.ts";
-import { usageIn } from "../http/result.ts";
+import { hideEncryptedContent } from "../history/item-text.ts";
+import { readUsage } from "../http/result.ts";
 import type { WireItem } from "../wire.ts";
 
 /** The context for reading a response. */
@@ -48,18 +48,18 @@ export function readResponse(
     text: text === "" && refusal !== null ? refusal : text,
     toolCalls,
     hostedCalls: sortByItem(
-      eachTool(options, (codec, tool) => readHostedCalls(codec, tool, items)),
+      mapTools(options, (codec, tool) => readHostedCalls(codec, tool, items)),
     ),
-    askedCalls: sortByItem(
-      eachTool(options, (codec, tool) => readDelegatedCalls(codec, tool, items)),
+    delegatedCalls: sortByItem(
+      mapTools(options, (codec, tool) => readDelegatedCalls(codec, tool, items)),
     ),
     citations,
-    usage: usageIn(response),
+    usage: readUsage(response),
     finishReason: toFinishReason(response, { isRefused: refusal !== null, toolCalls }),
-    stopReason: maybeTextAt(recordAt(response, "incomplete_details"), "reason"),
-    responseId: maybeTextAt(response, "id"),
+    stopReason: readStringOrNull(readRecord(response, "incomplete_details"), "reason"),
+    responseId: readStringOrNull(response, "id"),
     requestId,
-    model: maybeTextAt(response, "model"),
+    model: readStringOrNull(response, "model"),
   };
   if (turn.finishReason !== "stop" || turn.text !== "") return { turn, items };
   if (items.length === 0) {
@@ -80,7 +80,7 @@ interface ToolsToRead {
 }
 
 /** Maps every hosted tool with its codec. An error thrown by a codec becomes a parse error. */
-export function eachTool<Result>(
+export function mapTools<Result>(
   { rendered, codecs }: ToolsToRead,
   work: (codec: HostedToolCodec, tool: HostedTool) => readonly Result[],
 ): readonly Result[] {
@@ -90,7 +90,7 @@ export function eachTool<Result>(
     try {
       return work(codec, tool);
     } catch (cause) {
-      const message = `The codec for "${tool.kind}" could not read the response: ${messageOf(cause)}`;
+      const message = `The codec for "${tool.kind}" could not read the response: ${getErrorMessage(cause)}`;
       const { promptName } = rendered;
       throw new PromptEvaluationError(message, { promptName, phase: "parse", cause });
     }
@@ -101,13 +101,13 @@ function checkResponse(value: unknown, options: ReadOptions): WireItem {
   const { rendered, requestId, secrets } = options;
   if (!isPlainObject(value)) {
     throw createUnusableError(
-      `The provider returned ${show(value)}, which is not a response`,
+      `The provider returned ${quoteValue(value)}, which is not a response`,
       options,
       value,
     );
   }
-  const status = maybeTextAt(value, "status");
-  const error = recordAt(value, "error");
+  const status = readStringOrNull(value, "status");
+  const error = readRecord(value, "error");
   const hasError = Object.keys(error).length > 0 || typeof value["error"] === "string";
   if (hasError && (status === null || status === "failed" || !Array.isArray(value["output"]))) {
     const { promptName } = rendered;
@@ -117,7 +117,7 @@ function checkResponse(value: unknown, options: ReadOptions): WireItem {
   const isFinished = status === null || status === "completed" || status === "incomplete";
   if (isFinished) return value;
   throw createUnusableError(
-    `The response has the status ${show(status)}, not "completed"`,
+    `The response has the status ${quoteValue(status)}, not "completed"`,
     options,
     value,
   );
@@ -125,9 +125,9 @@ function checkResponse(value: unknown, options: ReadOptions): WireItem {
 
 function readItems(response: WireItem, options: ReadOptions): readonly WireItem[] {
   const { output } = response;
-  if (Array.isArray(output)) return output.filter((item) => isItem(item, options)).map(unprinted);
+  if (Array.isArray(output)) return output.filter((item) => isItem(item, options)).map(hideEncryptedContent);
   throw createUnusableError(
-    `The response's output is ${show(output)}, not an array`,
+    `The response's output is ${quoteValue(output)}, not an array`,
     options,
     response,
   );
@@ -137,8 +137,8 @@ function readItems(response: WireItem, options: ReadOptions): readonly WireItem[
 function isItem(item: unknown, options: ReadOptions): item is WireItem {
   if (!isPlainObject(item)) return false;
   if (!isTooDeep(item)) return true;
-  const [type, id] = [maybeTextAt(item, "type"), maybeTextAt(item, "id")];
-  const message = `An item of type ${show(type)} cannot be sent back: it is nested more than ${DEEPEST} levels deep`;
+  const [type, id] = [readStringOrNull(item, "type"), readStringOrNull(item, "id")];
+  const message = `An item of type ${quoteValue(type)} cannot be sent back: it is nested more than ${MAX_JSON_DEPTH} levels deep`;
   throw createUnusableError(message, options, { type, id });
 }
 
@@ -157,8 +157,8 @@ function findToolCalls(items: readonly WireItem[]): readonly ToolCall[] {
 /** Parses a function call. Incomplete calls are skipped, because their arguments are truncated. */
 function parseToolCall(item: WireItem): readonly ToolCall[] {
   if (item["type"] !== "function_call" || item["status"] === "incomplete") return [];
-  const name = maybeTextAt(item, "name");
-  const callId = maybeTextAt(item, "call_id");
+  const name = readStringOrNull(item, "name");
+  const callId = readStringOrNull(item, "call_id");
   if (name === null || !callId) return [];
   const given = item["arguments"];
   return [
@@ -180,13 +180,13 @@ function readHostedCalls(
   if (output === null || output === undefined) return [];
   const raw = findCallItem(codec.kind, items) ?? {};
   const { name, kind } = tool;
-  const callId = textAt(raw, "call_id") || textAt(raw, "id");
+  const callId = readString(raw, "call_id") || readString(raw, "id");
   return [{ name, kind, callId, params: raw, output, success: true, message: "OK", raw }];
 }
 
 /** Finds the call's item for a codec without `calls`: by its kind, otherwise the first call. */
 function findCallItem(kind: string, items: readonly WireItem[]): WireItem | undefined {
-  const calls = items.filter((item) => textAt(item, "type").endsWith("_call"));
+  const calls = items.filter((item) => readString(item, "type").endsWith("_call"));
   return calls.find((item) => item["type"] === `${kind}_call`) ?? calls[0];
 }
 
@@ -194,7 +194,7 @@ function readDelegatedCalls(
   codec: HostedToolCodec,
   tool: HostedTool,
   items: readonly WireItem[],
-): readonly AskedCall[] {
+): readonly DelegatedCall[] {
   return codec.delegatedCalls?.(items, tool) ?? [];
 }
 
@@ -203,7 +203,7 @@ function toFinishReason(
   { isRefused, toolCalls }: { isRefused: boolean; toolCalls: readonly ToolCall[] },
 ): FinishReason {
   if (response["status"] === "incomplete") {
-    const reason = recordAt(response, "incomplete_details")["reason"];
+    const reason = readRecord(response, "incomplete_details")["reason"];
     return reason === "content_filter" ? "content_filter" : "length";
   }
   if (toolCalls.length > 0) return "tool_calls";
@@ -216,7 +216,7 @@ function createUnusableError(
   payload: unknown,
 ): PromptEvaluationError {
   const { promptName } = rendered;
-  const providerPayload = scrubbed(payload, secrets);
+  const providerPayload = redact(payload, secrets);
   const details = { promptName, requestId, phase: "response", providerPayload } as const;
-  return new PromptEvaluationError(scrubbedText(message, secrets), details);
+  return new PromptEvaluationError(redactText(message, secrets), details);
 }

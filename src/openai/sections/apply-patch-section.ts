@@ -7,7 +7,7 @@ import {
   applyPatchTool,
 } from "../../tools/hosted/apply-patch.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
-import { madeAs } from "../../tools/made-as.ts";
+import { renameConfigError } from "../../tools/made-as.ts";
 import {
   mergeOptions,
   NativeToolSection,
@@ -36,7 +36,7 @@ export class OpenAIApplyPatchSection extends NativeToolSection<
       const given = { config: `${section} defaultParams`, options: `${section} ` };
       return {
         defaultParams: {},
-        tool: madeAs(given, () => applyPatchTool({}, { filesystem })),
+        tool: renameConfigError(given, () => applyPatchTool({}, { filesystem })),
       };
     });
     this.#options = { ...options, key, nativeTools: this.nativeTools };

@@ -5,7 +5,7 @@ import {
   codeInterpreterTool,
 } from "../../tools/hosted/code-interpreter.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
-import { madeAs } from "../../tools/made-as.ts";
+import { renameConfigError } from "../../tools/made-as.ts";
 import {
   mergeOptions,
   NativeToolSection,
@@ -35,7 +35,7 @@ export class OpenAICodeInterpreterSection extends NativeToolSection<
     );
     super({ ...rest, key, title: "Code interpreter" }, (section) => {
       const config = `${section} defaultParams`;
-      const tool = madeAs({ config }, () => codeInterpreterTool(options.defaultParams));
+      const tool = renameConfigError({ config }, () => codeInterpreterTool(options.defaultParams));
       // The defaults have no container: with a workspace, code runs in the workspace's container.
       const { allowedLanguages = ["python"], timeoutSeconds = 30 } = tool.config;
       return { defaultParams: { ...tool.config, allowedLanguages, timeoutSeconds }, tool };

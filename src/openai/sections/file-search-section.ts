@@ -1,5 +1,5 @@
 import { checkOptions } from "../../base/names.ts";
-import { checkKeys, checkText, integerFrom, listOf, optional } from "../../tools/config-checks.ts";
+import { checkKeys, checkSingleLine, integerCheck, arrayCheck, optional } from "../../tools/config-checks.ts";
 import {
   type FileSearchConfig,
   type FileSearchResult,
@@ -67,7 +67,7 @@ interface ResolvedFileSearchParams {
 
 function checkParams(params: FileSearchParams, field: string): void {
   checkKeys<FileSearchParams>(params, field, {
-    corpusIds: optional(listOf(checkText)),
-    maxResults: optional(integerFrom(1, 50)),
+    corpusIds: optional(arrayCheck(checkSingleLine)),
+    maxResults: optional(integerCheck(1, 50)),
   });
 }

@@ -1,7 +1,7 @@
 import { PromptValidationError } from "../../base/errors.ts";
 import { deepFreeze } from "../../base/freeze.ts";
 import { Section, type SectionOptions } from "../../prompt/section.ts";
-import { checkText } from "../../tools/config-checks.ts";
+import { checkSingleLine } from "../../tools/config-checks.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import {
   checkNativeToolsTable,
@@ -68,7 +68,7 @@ export abstract class NativeToolSection<
   }
 
   #checkModel(model: string, field: string): void {
-    checkText(model, field);
+    checkSingleLine(model, field);
     const problem = createCapabilities(this.nativeTools).explainUnsupported(model, this.tool.kind);
     if (problem === null) return;
     const rule = `must be a model that can run "${this.tool.kind}"`;

@@ -9,7 +9,7 @@ import {
   shellTool,
 } from "../../tools/hosted/shell.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
-import { madeAs } from "../../tools/made-as.ts";
+import { renameConfigError } from "../../tools/made-as.ts";
 import {
   mergeOptions,
   NativeToolSection,
@@ -36,7 +36,7 @@ export class OpenAIShellSection extends NativeToolSection<
     super({ ...rest, key, title: "Shell" }, (section) => {
       const given = { config: `${section} defaultParams`, options: `${section} ` };
       const { defaultParams, executor } = options;
-      const tool = madeAs(given, () => shellTool(defaultParams, { executor }));
+      const tool = renameConfigError(given, () => shellTool(defaultParams, { executor }));
       const { environment = { type: "container" } } = tool.config;
       return { defaultParams: { environment }, tool };
     });

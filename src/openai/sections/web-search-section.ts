@@ -5,7 +5,7 @@ import {
   webSearchTool,
 } from "../../tools/hosted/web-search.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
-import { madeAs } from "../../tools/made-as.ts";
+import { renameConfigError } from "../../tools/made-as.ts";
 import {
   mergeOptions,
   NativeToolSection,
@@ -29,7 +29,7 @@ export class OpenAIWebSearchSection extends NativeToolSection<
     const { key = "openai_web_search", ...rest } = checkOptions(options, "OpenAIWebSearchSection");
     super({ ...rest, key, title: "Web search" }, (section) => {
       const config = `${section} defaultParams`;
-      const tool = madeAs({ config }, () => webSearchTool(options.defaultParams));
+      const tool = renameConfigError({ config }, () => webSearchTool(options.defaultParams));
       const { allowLiveAccess = true } = tool.config;
       return { defaultParams: { ...tool.config, allowLiveAccess }, tool };
     });

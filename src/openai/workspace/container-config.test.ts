@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { InvalidOptionError } from "../../base/errors.ts";
-import { type ContainerConfig, containerSettings } from "./container-config.ts";
+import { type ContainerConfig, resolveContainerSettings } from "./container-config.ts";
 
 describe("containerSettings()", () => {
   test("fills in the defaults", () => {
-    expect(containerSettings()).toEqual({
+    expect(resolveContainerSettings()).toEqual({
       ...{ memoryLimit: "4g", mode: "explicit", expiresAfterMinutes: 20 },
       networkPolicy: null,
       request: {
@@ -18,7 +18,7 @@ describe("containerSettings()", () => {
     const allowedDomains = ["pypi.org"];
     const networkPolicy = { type: "allowlist", allowedDomains } as const;
     const config = { memoryLimit: "64g", expiresAfterMinutes: 5, networkPolicy } as const;
-    const settings = containerSettings(config, "x", ["file-1"]);
+    const settings = resolveContainerSettings(config, "x", ["file-1"]);
     allowedDomains.push("example.com");
     expect(Object.isFrozen(settings.networkPolicy)).toBe(true);
     expect(settings.request).toEqual({
@@ -36,7 +36,7 @@ describe("containerSettings()", () => {
     ["x.networkPolicy", { networkPolicy: { type: "some" } }],
     ["x", { memory: "4g" }],
   ])("rejects an invalid %s", (field, config) => {
-    const resolve = () => containerSettings(config as ContainerConfig, "x");
+    const resolve = () => resolveContainerSettings(config as ContainerConfig, "x");
     expect(resolve).toThrow(InvalidOptionError);
     expect(resolve).toThrow(field);
   });

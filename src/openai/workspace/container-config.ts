@@ -1,8 +1,8 @@
 import { deepFreeze } from "../../base/freeze.ts";
-import { checkKeys, integerFrom, oneOf, optional } from "../../tools/config-checks.ts";
+import { checkKeys, integerCheck, enumCheck, optional } from "../../tools/config-checks.ts";
 import type { MemoryLimit } from "../../tools/hosted/code-interpreter.ts";
 import { checkNetworkPolicy, type NetworkPolicy } from "../../tools/hosted/network-policy.ts";
-import { containerOptions } from "../codecs/codec-parts.ts";
+import { toWireContainerOptions } from "../codecs/codec-parts.ts";
 import type { NewContainer } from "../http/client.ts";
 
 /** Configures the container of a workspace. */
@@ -31,21 +31,21 @@ export interface ContainerSettings {
 }
 
 /** Validates a config and fills in the defaults. */
-export function containerSettings(
+export function resolveContainerSettings(
   config: ContainerConfig = {},
   field = "containerConfig",
   fileIds: readonly string[] = [],
 ): ContainerSettings {
   checkKeys<ContainerConfig>(config, field, {
-    memoryLimit: optional(oneOf(["1g", "4g", "16g", "64g"])),
-    mode: optional(oneOf(["auto", "explicit"])),
-    expiresAfterMinutes: optional(integerFrom(1)),
+    memoryLimit: optional(enumCheck(["1g", "4g", "16g", "64g"])),
+    mode: optional(enumCheck(["auto", "explicit"])),
+    expiresAfterMinutes: optional(integerCheck(1)),
     networkPolicy: optional(checkNetworkPolicy),
   });
   const { memoryLimit = "4g", mode = "explicit", expiresAfterMinutes = 20 } = config;
   const networkPolicy = structuredClone(config.networkPolicy ?? null);
   const request = {
-    ...containerOptions({
+    ...toWireContainerOptions({
       memoryLimit,
       networkPolicy: networkPolicy ?? undefined,
       fileIds: fileIds.length > 0 ? [...fileIds] : undefined,

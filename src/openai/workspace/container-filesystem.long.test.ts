@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
-import { bentStage, ownRequest } from "../../../tests/support/workspace/bent-stage.ts";
-import { filesIn, hasBubblewrap, repository } from "../../../tests/support/workspace/stage.ts";
+import { createInterceptionFixture, isWorkspaceRequest } from "../../../tests/support/workspace/bent-stage.ts";
+import { readFiles, hasBubblewrap, createRepository } from "../../../tests/support/workspace/stage.ts";
 import { VfsToolsSection } from "../../prompt/sections/vfs-tools-section.ts";
 import { applyPatchTool } from "../../tools/hosted/apply-patch.ts";
 import { Tool } from "../../tools/tool.ts";
@@ -28,8 +28,8 @@ describe.skipIf(!hasBubblewrap).each(UNPACKS)(
   'a ContainerFilesystem with unpack: "%s"',
   (unpack) => {
     test("shares changes between patches, tools and code in one evaluation", async () => {
-      const folder = repository({ "a.txt": "one\n", "b.txt": "two\n", "c.txt": "three\n" });
-      const stage = await bentStage([
+      const folder = createRepository({ "a.txt": "one\n", "b.txt": "two\n", "c.txt": "three\n" });
+      const stage = await createInterceptionFixture([
         [{ patch: [{ type: "update_file", path: "p/a.txt", diff: "@@\n-one\n+ONE\n" }] }],
         [{ patch: [{ type: "create_file", path: "p/new/d.txt", diff: "+four\n" }] }],
         [call("edit", { path: "p/b.txt", old_text: "two", new_text: "TWO" })],
@@ -38,14 +38,14 @@ describe.skipIf(!hasBubblewrap).each(UNPACKS)(
         [{ code: "print(1)" }, call("read", { path: "p/new/d.txt" })],
         [{ say: "Done." }],
       ]);
-      const section = stage.section({ mounts: createMounts(folder), unpack, syncOnCleanup: true });
+      const section = stage.createSection({ mounts: createMounts(folder), unpack, syncOnCleanup: true });
       const { filesystem } = section;
       const tools = new VfsToolsSection({ filesystem });
       const { text } = await stage.evaluate([section, tools], {
         hostedTools: [applyPatchTool({}, { filesystem })],
       });
       expect(text).toBe("Done.");
-      const [shown] = stage.printed().filter((printed) => printed.startsWith("{"));
+      const [shown] = stage.readOutputs().filter((printed) => printed.startsWith("{"));
       expect(shown).toBe(
         "{'p/a.txt': 'ONE\\n', 'p/b.txt': 'TWO\\n', 'p/e.txt': 'five\\n', 'p/new/d.txt': 'four\\n'}\n",
       );
@@ -59,14 +59,14 @@ describe.skipIf(!hasBubblewrap).each(UNPACKS)(
     });
 
     test("restores the files after a failed tool call", async () => {
-      const folder = repository({ "a.txt": "one", "sub/b.txt": "two" });
-      const stage = await bentStage([
+      const folder = createRepository({ "a.txt": "one", "sub/b.txt": "two" });
+      const stage = await createInterceptionFixture([
         [call("write", { path: "p/kept.txt", content: "kept" })],
         [call("spoil", {})],
         [{ code: SHOW }],
         [{ say: "Done." }],
       ]);
-      const section = stage.section({ mounts: createMounts(folder), unpack, syncOnCleanup: true });
+      const section = stage.createSection({ mounts: createMounts(folder), unpack, syncOnCleanup: true });
       const { filesystem } = section;
       const spoil = new Tool({
         name: "spoil",
@@ -82,28 +82,28 @@ describe.skipIf(!hasBubblewrap).each(UNPACKS)(
         },
       });
       await stage.evaluate([section, new VfsToolsSection({ filesystem })], { tools: [spoil] });
-      expect(stage.printed().at(-1)).toBe(
+      expect(stage.readOutputs().at(-1)).toBe(
         "{'p/a.txt': 'one', 'p/kept.txt': 'kept', 'p/sub/b.txt': 'two'}\n",
       );
       await section.cleanup();
-      expect(filesIn(section.syncedDir ?? "")).toEqual({
+      expect(readFiles(section.syncedDir ?? "")).toEqual({
         ...{ "p/a.txt": "one", "p/sub/b.txt": "two", "p/kept.txt": "kept" },
       });
     });
 
     test("downloads all files to a folder at any time", async () => {
-      const folder = repository({ "a.txt": "one" });
-      const stage = await bentStage([
+      const folder = createRepository({ "a.txt": "one" });
+      const stage = await createInterceptionFixture([
         [{ code: "open('/mnt/data/out.txt', 'w').write('out') and None" }],
         [{ say: "Done." }],
       ]);
-      const section = stage.section({ mounts: createMounts(folder), unpack, client: stage.client });
+      const section = stage.createSection({ mounts: createMounts(folder), unpack, client: stage.client });
       const to = join(temporaryTree(), "all");
       await section.filesystem.ensureContainer();
       await stage.evaluate(section);
       const report = await section.filesystem.downloadAll(to);
       expect(report).toMatchObject({ directory: to, added: ["out.txt"], failed: [] });
-      expect(filesIn(to)).toEqual({ "out.txt": "out", "p/a.txt": "one" });
+      expect(readFiles(to)).toEqual({ "out.txt": "out", "p/a.txt": "one" });
       await section.filesystem.cleanup();
       expect(existsSync(dirname(section.tempDir))).toBe(false);
     });
@@ -112,9 +112,9 @@ describe.skipIf(!hasBubblewrap).each(UNPACKS)(
 
 describe("local writes to a ContainerFilesystem", () => {
   test("are uploaded in one archive before the next request", async () => {
-    const folder = repository({ "a.txt": "one", "d/x": "x" });
-    const stage = await bentStage([[{ say: "First." }], [{ code: SHOW }], [{ say: "Done." }]]);
-    const section = stage.section({ mounts: createMounts(folder) });
+    const folder = createRepository({ "a.txt": "one", "d/x": "x" });
+    const stage = await createInterceptionFixture([[{ say: "First." }], [{ code: SHOW }], [{ say: "Done." }]]);
+    const section = stage.createSection({ mounts: createMounts(folder) });
     await stage.evaluate(section);
     const before = stage.requests.length;
     const { filesystem } = section;
@@ -130,15 +130,15 @@ describe("local writes to a ContainerFilesystem", () => {
       "POST /responses",
       "POST /responses",
     ]);
-    expect(stage.printed()).toEqual([
+    expect(stage.readOutputs()).toEqual([
       "{'p/a.txt/now/a-folder.txt': 'yes', 'p/b.txt': 'b', 'p/c.txt': 'c', 'p/d/e.txt': 'd/e'}\n",
     ]);
   });
 
   test("cost no request when they are undone", async () => {
-    const folder = repository({ "a.txt": "one" });
-    const stage = await bentStage([[{ say: "First." }], [{ say: "Second." }]]);
-    const section = stage.section({ mounts: createMounts(folder) });
+    const folder = createRepository({ "a.txt": "one" });
+    const stage = await createInterceptionFixture([[{ say: "First." }], [{ say: "Second." }]]);
+    const section = stage.createSection({ mounts: createMounts(folder) });
     await stage.evaluate(section);
     const { filesystem } = section;
     const [first, second] = [await filesystem.snapshot(), await filesystem.snapshot()];
@@ -149,18 +149,18 @@ describe("local writes to a ContainerFilesystem", () => {
     await filesystem.release(second).catch(() => {}); // restoring the first snapshot removed it
     expect(await filesystem.exists("p/b.txt")).toBe(false);
     await stage.evaluate(section);
-    expect(stage.seen.filter(ownRequest)).toHaveLength(1);
+    expect(stage.seenRequests.filter(isWorkspaceRequest)).toHaveLength(1);
   });
 
   test("are restored locally even if the upload fails, and uploaded with the next write", async () => {
-    const stage = await bentStage([]);
-    const section = stage.section({ unpack: "files", client: stage.client });
+    const stage = await createInterceptionFixture([]);
+    const section = stage.createSection({ unpack: "files", client: stage.client });
     const { filesystem } = section;
     await filesystem.writeText("a.txt", "one");
     const snapshot = await filesystem.snapshot();
     await filesystem.writeText("a.txt", "two");
     const isBlocked = { yes: true };
-    stage.bend(({ method, path }) =>
+    stage.intercept(({ method, path }) =>
       isBlocked.yes && method === "POST" && path.endsWith("/files")
         ? { status: 400, body: '{"error":{"message":"Not now."}}' }
         : null,
@@ -169,7 +169,7 @@ describe("local writes to a ContainerFilesystem", () => {
     expect(await filesystem.readText("a.txt")).toBe("one");
     isBlocked.yes = false;
     await filesystem.writeText("b.txt", "b");
-    const last = stage.seen.filter(({ method }) => method === "POST").map(({ text }) => text);
+    const last = stage.seenRequests.filter(({ method }) => method === "POST").map(({ text }) => text);
     expect(last.some((text) => text.includes('filename="a.txt"') && text.includes("one"))).toBe(
       true,
     );
@@ -178,8 +178,8 @@ describe("local writes to a ContainerFilesystem", () => {
   });
 
   test("are not uploaded if nothing changed", async () => {
-    const stage = await bentStage([]);
-    const section = stage.section({ unpack: "files", client: stage.client });
+    const stage = await createInterceptionFixture([]);
+    const section = stage.createSection({ unpack: "files", client: stage.client });
     await section.filesystem.writeText("a.txt", "one");
     const before = stage.requests.length;
     await section.filesystem.writeText("a.txt", "one");
@@ -187,27 +187,27 @@ describe("local writes to a ContainerFilesystem", () => {
   });
 
   test("win over changes that code made to the same files", async () => {
-    const folder = repository({ "a.txt": "one", "b.txt": "one" });
+    const folder = createRepository({ "a.txt": "one", "b.txt": "one" });
     const script = `for name in "ab":
     open(f"/mnt/data/p/{name}.txt", "w").write("code's")`;
-    const stage = await bentStage([
+    const stage = await createInterceptionFixture([
       [{ code: script }],
       [{ say: "Done." }],
       [{ code: SHOW }],
       [{ say: "Done." }],
     ]);
-    const section = stage.section({ mounts: createMounts(folder) });
+    const section = stage.createSection({ mounts: createMounts(folder) });
     await stage.evaluate(section);
     await section.filesystem.writeText("p/a.txt", "ours");
     expect(await section.filesystem.readText("p/b.txt")).toBe("code's");
     await stage.evaluate(section);
-    expect(stage.printed().at(-1)).toBe(`{'p/a.txt': 'ours', 'p/b.txt': "code's"}\n`);
+    expect(stage.readOutputs().at(-1)).toBe(`{'p/a.txt': 'ours', 'p/b.txt': "code's"}\n`);
   });
 
   test("can be listed, searched and read", async () => {
-    const folder = repository({ "a.txt": "one\ntwo\n", "sub/b.txt": "two\n" });
-    const stage = await bentStage([]);
-    const section = stage.section({ mounts: createMounts(folder), client: stage.client });
+    const folder = createRepository({ "a.txt": "one\ntwo\n", "sub/b.txt": "two\n" });
+    const stage = await createInterceptionFixture([]);
+    const section = stage.createSection({ mounts: createMounts(folder), client: stage.client });
     const { filesystem } = section;
     await filesystem.write("p/c.bin", Uint8Array.of(1, 2));
     expect(await filesystem.listDir("p")).toEqual(["a.txt", "c.bin", "sub"]);

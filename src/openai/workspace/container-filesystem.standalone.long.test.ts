@@ -5,15 +5,15 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
-import { type BentStage, bentStage } from "../../../tests/support/workspace/bent-stage.ts";
-import { filesIn } from "../../../tests/support/workspace/stage.ts";
+import { type InterceptionFixture, createInterceptionFixture } from "../../../tests/support/workspace/bent-stage.ts";
+import { readFiles } from "../../../tests/support/workspace/stage.ts";
 import { InvalidOptionError } from "../../base/errors.ts";
 import { ContainerFilesystem, type ContainerFilesystemOptions } from "./container-filesystem.ts";
 
 async function createFilesystem(
   options: Partial<ContainerFilesystemOptions> = {},
-): Promise<{ readonly stage: BentStage; readonly files: ContainerFilesystem }> {
-  const stage = await bentStage([]);
+): Promise<{ readonly stage: InterceptionFixture; readonly files: ContainerFilesystem }> {
+  const stage = await createInterceptionFixture([]);
   const files = new ContainerFilesystem({ client: stage.client, ...options });
   onTestFinished(() => files.cleanup());
   return { stage, files };
@@ -22,7 +22,7 @@ async function createFilesystem(
 /** Waits until the listing is stale, which takes one second. */
 const waitUntilStale = () => wait(1_100);
 
-async function listPaths({ calls }: BentStage, id: string): Promise<readonly string[]> {
+async function listPaths({ calls }: InterceptionFixture, id: string): Promise<readonly string[]> {
   const found: string[] = [];
   for await (const { path } of calls.list(id)) {
     found.push(path.replace(/^\/mnt\/data\/(?:[0-9a-f]{32}-)?/, ""));
@@ -36,7 +36,7 @@ describe("a standalone ContainerFilesystem", () => {
     ["ContainerFilesystem.localRoot", { localRoot: 7 }],
     ["ContainerFilesystem.containerConfig.memoryLimit", { containerConfig: { memoryLimit: "8g" } }],
   ])("rejects an invalid %s", async (field, options) => {
-    const { client } = await bentStage([]);
+    const { client } = await createInterceptionFixture([]);
     const create = () => new ContainerFilesystem({ client, ...options });
     expect(create).toThrow(InvalidOptionError);
     expect(create).toThrow(field);
@@ -47,7 +47,7 @@ describe("a standalone ContainerFilesystem", () => {
     expect([files.containerId, stage.requests]).toEqual([null, []]);
     const [one, other] = await Promise.all([files.ensureContainer(), files.ensureContainer()]);
     expect([other, files.containerId]).toEqual([one, one]);
-    expect(stage.seen[0]?.body).toMatchObject({ name: "weakincentives", memory_limit: "1g" });
+    expect(stage.seenRequests[0]?.body).toMatchObject({ name: "weakincentives", memory_limit: "1g" });
   });
 
   test("uploads a new version before it deletes the old one", async () => {
@@ -67,7 +67,7 @@ describe("a standalone ContainerFilesystem", () => {
   test("restores the local file if the upload fails", async () => {
     const { stage, files } = await createFilesystem();
     await files.writeText("a.txt", "one");
-    stage.bend(({ method, path }) =>
+    stage.intercept(({ method, path }) =>
       method === "POST" && path.endsWith("/files")
         ? { status: 400, body: '{"error":{"message":"No."}}' }
         : null,
@@ -87,9 +87,9 @@ describe("a standalone ContainerFilesystem", () => {
     ]);
     await files.writeText("sub/c.txt", "three");
     await files.delete("a.txt");
-    expect(filesIn(localRoot)).toEqual({ "sub/b.txt": "two", "sub/c.txt": "three" });
+    expect(readFiles(localRoot)).toEqual({ "sub/b.txt": "two", "sub/c.txt": "three" });
     await files.cleanup();
-    expect(filesIn(localRoot)).toEqual({ "sub/b.txt": "two", "sub/c.txt": "three" });
+    expect(readFiles(localRoot)).toEqual({ "sub/b.txt": "two", "sub/c.txt": "three" });
   });
 
   test("starts with an archive and keeps files that exist only in it", async () => {
@@ -103,10 +103,10 @@ describe("a standalone ContainerFilesystem", () => {
     ]);
     await waitUntilStale();
     expect(await files.readText("a.txt")).toBe("one");
-    expect(filesIn(localRoot)).toEqual({ "a.txt": "one", "sub/b.txt": "two", "c.txt": "three" });
+    expect(readFiles(localRoot)).toEqual({ "a.txt": "one", "sub/b.txt": "two", "c.txt": "three" });
     await files.delete("a.txt");
     await files.writeText("sub/b.txt", "changed");
-    expect(filesIn(localRoot)).toEqual({ "sub/b.txt": "changed", "c.txt": "three" });
+    expect(readFiles(localRoot)).toEqual({ "sub/b.txt": "changed", "c.txt": "three" });
   });
 
   test("fills a new container with the archive and all later writes", async () => {
@@ -140,7 +140,7 @@ describe("a standalone ContainerFilesystem", () => {
     if (!existsSync("/dev/shm")) return;
     const localRoot = mkdtempSync("/dev/shm/wink-test-");
     onTestFinished(() => rmSync(localRoot, { recursive: true }));
-    const stage = await bentStage([
+    const stage = await createInterceptionFixture([
       [{ code: "open('/mnt/data/new.txt', 'w').write('new') and None" }],
       [{ say: "Done." }],
     ]);
@@ -153,7 +153,7 @@ describe("a standalone ContainerFilesystem", () => {
     });
     await waitUntilStale();
     expect(await files.readText("new.txt")).toBe("new");
-    expect(filesIn(localRoot)).toEqual({ "new.txt": "new" });
+    expect(readFiles(localRoot)).toEqual({ "new.txt": "new" });
   });
 
   test("downloads all files to a folder", async () => {
@@ -164,12 +164,12 @@ describe("a standalone ContainerFilesystem", () => {
     expect(await files.downloadAll(to)).toMatchObject({
       ...{ directory: to, added: ["a.txt", "sub/b.txt"], changed: [], deleted: [], failed: [] },
     });
-    expect(filesIn(to)).toEqual({ "a.txt": "one", "sub/b.txt": "two" });
+    expect(readFiles(to)).toEqual({ "a.txt": "one", "sub/b.txt": "two" });
   });
 
   test("removes its temporary files on cleanup and rejects further use", async () => {
     const temporary = temporaryTree();
-    const stage = await bentStage([]);
+    const stage = await createInterceptionFixture([]);
     const before = process.env["TMPDIR"] ?? tmpdir();
     onTestFinished(() => void Object.assign(process.env, { TMPDIR: before }));
     Object.assign(process.env, { TMPDIR: temporary });

@@ -12,11 +12,11 @@ import type {
 } from "../../files/filesystem/filesystem.ts";
 import type { HostFilesystem } from "../../files/filesystem/host-filesystem.ts";
 import { planMounts } from "../../files/mounts/mount-plan.ts";
-import { ancestorsOf, checkedPath } from "../../files/path.ts";
+import { listAncestors, normalizePath } from "../../files/path.ts";
 import type { SyncReport } from "../../files/sync/sync-report.ts";
-import { checkText } from "../../tools/config-checks.ts";
+import { checkSingleLine } from "../../tools/config-checks.ts";
 import type { OpenAIClient } from "../http/client.ts";
-import { type ContainerConfig, containerSettings } from "./container-config.ts";
+import { type ContainerConfig, resolveContainerSettings } from "./container-config.ts";
 import { ContainerWorkspace } from "./container-workspace.ts";
 
 /** The options of a standalone `ContainerFilesystem`, used without a prompt. */
@@ -141,7 +141,7 @@ export class ContainerFilesystem implements Filesystem {
 
   /** Creates a restore point for changes through this object. Release it when it is no longer needed. */
   async snapshot(): Promise<FsSnapshot> {
-    return await this.#lock.alone(async () => {
+    return await this.#lock.runExclusive(async () => {
       const snapshot = await (await this.#workspace.getHostFilesystem()).snapshot();
       this.#touchedSince.set(snapshot, new Set());
       return snapshot;
@@ -150,7 +150,7 @@ export class ContainerFilesystem implements Filesystem {
 
   /** Undoes the changes made through this object since the snapshot. */
   async restore(snapshot: FsSnapshot): Promise<void> {
-    await this.#lock.alone(async () => {
+    await this.#lock.runExclusive(async () => {
       const host = await this.#workspace.getHostFilesystem();
       for (const path of this.#touchedSince.get(snapshot) ?? [])
         this.#workspace.touchedPaths.add(path);
@@ -165,7 +165,7 @@ export class ContainerFilesystem implements Filesystem {
 
   /** Releases a snapshot, which can then no longer be restored. */
   async release(snapshot: FsSnapshot): Promise<void> {
-    await this.#lock.alone(async () => {
+    await this.#lock.runExclusive(async () => {
       this.#touchedSince.delete(snapshot);
       await (await this.#workspace.getHostFilesystem()).release(snapshot);
     });
@@ -183,7 +183,7 @@ export class ContainerFilesystem implements Filesystem {
 
   async #readMirror<Result>(work: (host: HostFilesystem) => Promise<Result>): Promise<Result> {
     await this.#refresh();
-    return await this.#lock.share(
+    return await this.#lock.runShared(
       async () => await work(await this.#workspace.getHostFilesystem()),
     );
   }
@@ -195,7 +195,7 @@ export class ContainerFilesystem implements Filesystem {
     isFolder: (host: HostFilesystem) => Promise<boolean> = async () => false,
   ): Promise<void> {
     await this.#refresh();
-    await this.#lock.alone(async () => {
+    await this.#lock.runExclusive(async () => {
       const host = await this.#workspace.getHostFilesystem();
       const before = await host.snapshot();
       try {
@@ -224,10 +224,10 @@ export class ContainerFilesystem implements Filesystem {
   }
 
   #markTouched(path: string, isFolder: boolean): void {
-    const at = checkedPath(path);
+    const at = normalizePath(path);
     const touched = isFolder ? [`${at}/`] : [at];
     // Parent folders may be new.
-    if (isFolder) touched.push(...ancestorsOf(at).map((folder) => `${folder}/`));
+    if (isFolder) touched.push(...listAncestors(at).map((folder) => `${folder}/`));
     for (const set of [this.#workspace.touchedPaths, ...this.#touchedSince.values()]) {
       for (const one of touched) set.add(one);
     }
@@ -240,11 +240,11 @@ function createStandaloneWorkspace(options: ContainerFilesystemOptions): Contain
     options,
     "ContainerFilesystem",
   );
-  if (tarballPath !== undefined) checkText(tarballPath, "ContainerFilesystem.tarballPath");
-  if (localRoot !== undefined) checkText(localRoot, "ContainerFilesystem.localRoot");
+  if (tarballPath !== undefined) checkSingleLine(tarballPath, "ContainerFilesystem.tarballPath");
+  if (localRoot !== undefined) checkSingleLine(localRoot, "ContainerFilesystem.localRoot");
   return new ContainerWorkspace({
     plan: planMounts([], { allowedHostRoots: "any" }),
-    settings: containerSettings(containerConfig, "ContainerFilesystem.containerConfig"),
+    settings: resolveContainerSettings(containerConfig, "ContainerFilesystem.containerConfig"),
     name: "weakincentives",
     unpack: "files",
     syncPolicy: "never",

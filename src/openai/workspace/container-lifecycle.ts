@@ -1,5 +1,5 @@
-import { orAborted } from "../../base/clock.ts";
-import { messageOf, WinkError } from "../../base/errors.ts";
+import { raceAbort } from "../../base/clock.ts";
+import { getErrorMessage, WinkError } from "../../base/errors.ts";
 import { SharedLock } from "../../base/shared-lock.ts";
 import { ContainerExpiredError } from "../errors/errors.ts";
 import { isContainerGone } from "../http/container-calls.ts";
@@ -109,7 +109,7 @@ export class ContainerLifecycle {
     this.#creation ??= this.#createContainer().finally(() => {
       this.#creation = null;
     });
-    return await orAborted(this.#creation, signal);
+    return await raceAbort(this.#creation, signal);
   }
 
   /**
@@ -148,7 +148,7 @@ export class ContainerLifecycle {
   async transferIfPresent<Result>(
     work: (containerId: string | null) => Promise<Result>,
   ): Promise<Result> {
-    return await this.#transferLock.alone(() => work(this.#id));
+    return await this.#transferLock.runExclusive(() => work(this.#id));
   }
 
   /** Adopts a container that the provider created. */
@@ -159,7 +159,7 @@ export class ContainerLifecycle {
   /** Whether a container still exists at the provider. */
   async isAlive(id: string, signal: AbortSignal): Promise<boolean> {
     try {
-      const status = await this.#options.connection.calls.status(id, { signal });
+      const status = await this.#options.connection.calls.getStatus(id, { signal });
       return status !== "expired" && status !== "deleted";
     } catch (error) {
       if (isContainerGone(error)) return false;
@@ -171,7 +171,7 @@ export class ContainerLifecycle {
   lose(id: string, error: unknown): void {
     if (this.#id !== id) return;
     this.#gone.add(id);
-    this.#lost ??= { containerId: id, reason: messageOf(error), hasServed: true };
+    this.#lost ??= { containerId: id, reason: getErrorMessage(error), hasServed: true };
     this.#id = null;
     this.#state = "lost";
   }
@@ -257,7 +257,7 @@ export class ContainerLifecycle {
       signal.throwIfAborted();
     } catch (error) {
       if (id !== null && isContainerGone(error)) {
-        this.#lost ??= { containerId: id, reason: messageOf(error), hasServed: false };
+        this.#lost ??= { containerId: id, reason: getErrorMessage(error), hasServed: false };
       }
       if (!signal.aborted) this.#state = this.#lost === null ? "absent" : "lost";
       if (id !== null) await this.#remove(id);
@@ -297,7 +297,7 @@ export class ContainerLifecycle {
     try {
       await calls.remove(id);
     } catch (error) {
-      logger.warn("could not delete a container", { id, error: messageOf(error) });
+      logger.warn("could not delete a container", { id, error: getErrorMessage(error) });
     }
   }
 }

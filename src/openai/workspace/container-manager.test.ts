@@ -1,13 +1,13 @@
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
-import { dying, looks, managerStage } from "../../../tests/support/workspace/manager-stage.ts";
+import { createFailingOperation, createListOperation, createContainerManagerFixture } from "../../../tests/support/workspace/manager-stage.ts";
 
 describe("ContainerManager", () => {
   test("creates its container on first use, with the given options", async () => {
-    const stage = await managerStage();
+    const stage = await createContainerManagerFixture();
     const config = { memoryLimit: "1g", expiresAfterMinutes: 7 } as const;
-    const manager = stage.manager({ name: "mine", config });
-    expect([manager.state, manager.containerId, stage.made]).toEqual(["absent", null, 0]);
+    const manager = stage.createManager({ name: "mine", config });
+    expect([manager.state, manager.containerId, stage.createdCount]).toEqual(["absent", null, 0]);
     const id = await manager.ensure();
     expect([manager.state, manager.containerId, await manager.ensure()]).toEqual(["ready", id, id]);
     const container = await (await fetch(`${stage.url}/containers/${id}`)).json();
@@ -22,25 +22,25 @@ describe("ContainerManager", () => {
     ["an empty name", { name: "" }, "ContainerManager.name"],
     ["an unknown memory limit", { config: { memoryLimit: "8g" } }, "ContainerManager.config"],
   ])("rejects %s", async (_what, options, message) => {
-    const stage = await managerStage();
-    expect(() => stage.manager(options)).toThrow(message);
+    const stage = await createContainerManagerFixture();
+    expect(() => stage.createManager(options)).toThrow(message);
   });
 
   test("creates one container for concurrent callers", async () => {
-    const stage = await managerStage();
-    const manager = stage.manager();
+    const stage = await createContainerManagerFixture();
+    const manager = stage.createManager();
     const waiting = [1, 2, 3, 4].map(() => manager.ensure());
     const using = manager.use(async (id) => id);
     expect(new Set([...(await Promise.all(waiting)), await using])).toEqual(
       new Set([manager.containerId]),
     );
-    expect(stage.made).toBe(1);
+    expect(stage.createdCount).toBe(1);
   });
 
   test("reports its state", async () => {
-    const stage = await managerStage();
+    const stage = await createContainerManagerFixture();
     const states: string[] = [];
-    const { manager } = stage.filling(async (_id, step) => {
+    const { manager } = stage.createFilledContainer(async (_id, step) => {
       states.push(manager.state);
       step("uploading");
       states.push(manager.state);
@@ -61,26 +61,26 @@ describe("ContainerManager", () => {
   });
 
   test("retries while the provider throttles", async () => {
-    const stage = await managerStage();
+    const stage = await createContainerManagerFixture();
     let refusals = 0;
-    stage.relay.answerBy(({ path }) =>
+    stage.relay.respondWith(({ path }) =>
       path === "/containers" && refusals++ < 2
         ? { status: 429, json: { error: { message: "Slow down." } } }
         : null,
     );
-    const id = await stage.manager().ensure();
-    expect([await stage.statusOf(id), stage.made]).toEqual(["running", 3]);
+    const id = await stage.createManager().ensure();
+    expect([await stage.readStatus(id), stage.createdCount]).toEqual(["running", 3]);
   });
 
   test("throws the request's error and can be retried", async () => {
-    const stage = await managerStage();
+    const stage = await createContainerManagerFixture();
     let isRefused = true;
-    stage.relay.answerBy(({ path }) =>
+    stage.relay.respondWith(({ path }) =>
       path === "/containers" && isRefused
         ? { status: 401, json: { error: { message: "No such key." } } }
         : null,
     );
-    const manager = stage.manager();
+    const manager = stage.createManager();
     await expect(manager.ensure()).rejects.toMatchObject({ status: 401 });
     expect(manager.state).toBe("absent");
     isRefused = false;
@@ -91,18 +91,18 @@ describe("ContainerManager", () => {
 
 describe("ContainerManager.use()", () => {
   test("returns the operation's result and throws its error", async () => {
-    const stage = await managerStage();
-    const manager = stage.manager();
+    const stage = await createContainerManagerFixture();
+    const manager = stage.createManager();
     expect(await manager.use(async () => 42)).toBe(42);
     const problem = new Error("My own.");
     await expect(manager.use(() => Promise.reject(problem))).rejects.toBe(problem);
-    expect([manager.state, stage.made]).toEqual(["ready", 1]);
+    expect([manager.state, stage.createdCount]).toEqual(["ready", 1]);
   });
 
   test("repeats the operation in a new container if the first is lost", async () => {
-    const stage = await managerStage();
-    const { manager, replacements } = stage.filling(async () => {});
-    const { seen, operation } = dying(stage, 1);
+    const stage = await createContainerManagerFixture();
+    const { manager, replacements } = stage.createFilledContainer(async () => {});
+    const { seen, operation } = createFailingOperation(stage, 1);
     const id = await manager.use(operation);
     expect(seen).toEqual([expect.any(String), id]);
     expect(replacements).toMatchObject([
@@ -113,9 +113,9 @@ describe("ContainerManager.use()", () => {
   });
 
   test("does not repeat the operation a second time", async () => {
-    const stage = await managerStage();
-    const manager = stage.manager();
-    const { seen, operation } = dying(stage, 2);
+    const stage = await createContainerManagerFixture();
+    const manager = stage.createManager();
+    const { seen, operation } = createFailingOperation(stage, 2);
     const failure = await manager.use(operation).catch((error: unknown) => error);
     expect(failure).toMatchObject({
       name: "ContainerExpiredError",
@@ -125,63 +125,63 @@ describe("ContainerManager.use()", () => {
     });
     expect([seen.length, manager.state, manager.containerId]).toEqual([2, "lost", null]);
     expect(await manager.use(operation)).toBe(manager.containerId);
-    expect(stage.made).toBe(3);
+    expect(stage.createdCount).toBe(3);
   });
 
   test("throws the operation's error from the new container", async () => {
-    const stage = await managerStage();
-    const manager = stage.manager();
-    const { operation } = dying(stage, 1);
+    const stage = await createContainerManagerFixture();
+    const manager = stage.createManager();
+    const { operation } = createFailingOperation(stage, 1);
     const problem = new Error("My own.");
     const failing = manager.use(async (id) => {
       await operation(id);
       throw problem;
     });
     await expect(failing).rejects.toBe(problem);
-    expect([manager.state, stage.made]).toEqual(["ready", 2]);
+    expect([manager.state, stage.createdCount]).toEqual(["ready", 2]);
   });
 
   test("does not replace a second container after replacing one first", async () => {
-    const stage = await managerStage();
-    const manager = stage.manager();
+    const stage = await createContainerManagerFixture();
+    const manager = stage.createManager();
     manager.lose(await manager.ensure(), new Error("It is gone."));
-    const { seen, operation } = dying(stage, 1);
+    const { seen, operation } = createFailingOperation(stage, 1);
     const failure = await manager.use(operation).catch((error: unknown) => error);
     expect(failure).toMatchObject({ name: "ContainerExpiredError", containerId: seen[0] });
-    expect([seen.length, stage.made, manager.state]).toEqual([1, 2, "lost"]);
+    expect([seen.length, stage.createdCount, manager.state]).toEqual([1, 2, "lost"]);
   });
 
   test("shares one replacement between concurrent operations", async () => {
-    const stage = await managerStage();
-    const { manager, replacements } = stage.filling(async () => {});
+    const stage = await createContainerManagerFixture();
+    const { manager, replacements } = stage.createFilledContainer(async () => {});
     await stage.calls.remove(await manager.ensure());
-    const ids = await Promise.all([1, 2, 3, 4, 5].map(() => manager.use(looks(stage))));
+    const ids = await Promise.all([1, 2, 3, 4, 5].map(() => manager.use(createListOperation(stage))));
     expect(new Set(ids)).toEqual(new Set([manager.containerId]));
-    expect([stage.made, replacements.length]).toEqual([2, 1]);
+    expect([stage.createdCount, replacements.length]).toEqual([2, 1]);
   });
 
   test("does not repeat the operation after an abort", async () => {
-    const stage = await managerStage();
-    const manager = stage.manager();
+    const stage = await createContainerManagerFixture();
+    const manager = stage.createManager();
     const aborted = new AbortController();
     const using = manager.use(
       async (id) => {
         await stage.calls.remove(id);
         aborted.abort(new Error("Aborted."));
-        await looks(stage)(id);
+        await createListOperation(stage)(id);
       },
       { signal: aborted.signal },
     );
     await expect(using).rejects.toThrow("Aborted.");
-    expect(stage.made).toBe(1);
+    expect(stage.createdCount).toBe(1);
   });
 });
 
 describe("ContainerManager.use() with the official client", () => {
   const createOfficial = async () => {
-    const stage = await managerStage();
+    const stage = await createContainerManagerFixture();
     const client = new OpenAI({ baseURL: stage.relay.url, apiKey: "local", maxRetries: 0 });
-    return { stage, client, manager: stage.manager({ client }) };
+    return { stage, client, manager: stage.createManager({ client }) };
   };
 
   test.each(["deleted", "expired"])("replaces a container that is %s", async (how) => {
@@ -189,13 +189,13 @@ describe("ContainerManager.use() with the official client", () => {
     const first = await manager.ensure();
     if (how === "deleted") await stage.calls.remove(first);
     else
-      stage.relay.answerBy(({ containerId }) =>
+      stage.relay.respondWith(({ containerId }) =>
         containerId === first
           ? { status: 400, json: { error: { message: "Container is expired." } } }
           : null,
       );
     const files = await manager.use(async (id) => (await client.containers.files.list(id)).data);
-    expect([files, manager.containerId === first, stage.made]).toEqual([[], false, 2]);
+    expect([files, manager.containerId === first, stage.createdCount]).toEqual([[], false, 2]);
   });
 
   test("throws a NotFoundError that is not about the container", async () => {
@@ -204,6 +204,6 @@ describe("ContainerManager.use() with the official client", () => {
       client.containers.files.retrieve("cfile_1", { container_id: id }),
     );
     await expect(using).rejects.toBeInstanceOf(OpenAI.NotFoundError);
-    expect([manager.state, stage.made]).toEqual(["ready", 1]);
+    expect([manager.state, stage.createdCount]).toEqual(["ready", 1]);
   });
 });

@@ -1,8 +1,8 @@
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { checkOptions } from "../../base/names.ts";
-import { checkText } from "../../tools/config-checks.ts";
+import { checkSingleLine } from "../../tools/config-checks.ts";
 import type { OpenAIClient } from "../http/client.ts";
-import { type ContainerConfig, containerSettings } from "./container-config.ts";
+import { type ContainerConfig, resolveContainerSettings } from "./container-config.ts";
 import { ContainerLifecycle, type ContainerState } from "./container-lifecycle.ts";
 import { WorkspaceConnection } from "./workspace-connection.ts";
 
@@ -32,8 +32,8 @@ export class ContainerManager {
       name = "weakincentives",
       clock = systemClock,
     } = checkOptions(options, "ContainerManager");
-    checkText(name, "ContainerManager.name");
-    const settings = containerSettings(config, "ContainerManager.config");
+    checkSingleLine(name, "ContainerManager.name");
+    const settings = resolveContainerSettings(config, "ContainerManager.config");
     const connection = new WorkspaceConnection(client, clock);
     this.#container = new ContainerLifecycle({ connection, settings, name });
   }

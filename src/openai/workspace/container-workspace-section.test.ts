@@ -2,8 +2,8 @@ import { appendFileSync, existsSync, readdirSync, readFileSync, renameSync } fro
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { bentStage } from "../../../tests/support/workspace/bent-stage.ts";
-import { filesIn, hasBubblewrap, repository } from "../../../tests/support/workspace/stage.ts";
+import { createInterceptionFixture } from "../../../tests/support/workspace/bent-stage.ts";
+import { readFiles, hasBubblewrap, createRepository } from "../../../tests/support/workspace/stage.ts";
 import { Session } from "../../session/session.ts";
 import { OpenAIContainerWorkspaceSection } from "./container-workspace-section.ts";
 
@@ -16,9 +16,9 @@ const writeScript = [
 
 describe("OpenAIContainerWorkspaceSection", () => {
   test("only checks its mounts when it is created", async () => {
-    const folder = repository({ "a.txt": "one", ".env": "KEY=1", "sub/b.txt": "two!" });
-    const stage = await bentStage([]);
-    const section = stage.section({ mounts: createMounts(folder), client: stage.client });
+    const folder = createRepository({ "a.txt": "one", ".env": "KEY=1", "sub/b.txt": "two!" });
+    const stage = await createInterceptionFixture([]);
+    const section = stage.createSection({ mounts: createMounts(folder), client: stage.client });
     expect(section.mountPreviews).toEqual([
       {
         hostPath: folder,
@@ -36,45 +36,41 @@ describe("OpenAIContainerWorkspaceSection", () => {
   });
 
   test("copies its mounts once in ready(), without requests", async () => {
-    const folder = repository({ "a.txt": "one" });
-    const stage = await bentStage([]);
-    const section = stage.section({ mounts: createMounts(folder) });
+    const folder = createRepository({ "a.txt": "one" });
+    const stage = await createInterceptionFixture([]);
+    const section = stage.createSection({ mounts: createMounts(folder) });
     await Promise.all([section.ready(), section.ready()]);
-    expect(filesIn(section.tempDir)).toEqual({ "p/a.txt": "one" });
+    expect(readFiles(section.tempDir)).toEqual({ "p/a.txt": "one" });
     appendFileSync(join(folder, "a.txt"), "more");
     await section.ready();
-    expect(filesIn(section.tempDir)).toEqual({ "p/a.txt": "one" });
+    expect(readFiles(section.tempDir)).toEqual({ "p/a.txt": "one" });
     expect([section.containerId, stage.requests]).toEqual([null, []]);
     await section.cleanup();
     expect(existsSync(dirname(section.tempDir))).toBe(false);
-<<<<<<< HEAD
-    await expect(section.ready()).rejects.toThrow("The workspace was cleaned up. Create a new one.");
-=======
     await expect(section.ready()).rejects.toThrow(
       "The workspace was cleaned up. Create a new one.",
     );
->>>>>>> 6d87b35 (test(openai): the message of a cleaned-up workspace)
   });
 
   test("can retry ready() after copying the mounts failed", async () => {
-    const folder = repository({ "a.txt": "one" });
-    const stage = await bentStage([]);
-    const section = stage.section({ mounts: createMounts(folder) });
+    const folder = createRepository({ "a.txt": "one" });
+    const stage = await createInterceptionFixture([]);
+    const section = stage.createSection({ mounts: createMounts(folder) });
     renameSync(join(folder, "a.txt"), join(folder, "b.txt"));
     await expect(section.ready()).rejects.toMatchObject({ code: "ENOENT" });
     expect(existsSync(dirname(section.tempDir))).toBe(false);
     renameSync(join(folder, "b.txt"), join(folder, "a.txt"));
     await section.ready();
-    expect(filesIn(section.tempDir)).toEqual({ "p/a.txt": "one" });
+    expect(readFiles(section.tempDir)).toEqual({ "p/a.txt": "one" });
   });
 
   test("reuses its container in the next evaluation", async () => {
-    const folder = repository({ "a.txt": "one" });
-    const stage = await bentStage([...writeScript, ...writeScript]);
-    const section = stage.section({ mounts: createMounts(folder) });
+    const folder = createRepository({ "a.txt": "one" });
+    const stage = await createInterceptionFixture([...writeScript, ...writeScript]);
+    const section = stage.createSection({ mounts: createMounts(folder) });
     await stage.evaluate(section);
     const { containerId } = section;
-    expect(await stage.calls.status(containerId ?? "")).toBe("running");
+    expect(await stage.calls.getStatus(containerId ?? "")).toBe("running");
     await stage.evaluate(section);
     expect(section.containerId).toBe(containerId);
     expect(stage.requests.filter((request) => request === "POST /containers")).toHaveLength(1);
@@ -83,9 +79,9 @@ describe("OpenAIContainerWorkspaceSection", () => {
   });
 
   test("cleans up once for repeated calls and keeps the container", async () => {
-    const folder = repository({ "a.txt": "one" });
-    const stage = await bentStage(writeScript);
-    const section = stage.section({ mounts: createMounts(folder), syncOnCleanup: true });
+    const folder = createRepository({ "a.txt": "one" });
+    const stage = await createInterceptionFixture(writeScript);
+    const section = stage.createSection({ mounts: createMounts(folder), syncOnCleanup: true });
     await stage.evaluate(section);
     const id = section.containerId ?? "";
     const [one, other] = await Promise.all([section.cleanup(), section.cleanup()]);
@@ -96,24 +92,24 @@ describe("OpenAIContainerWorkspaceSection", () => {
     ]);
     expect(existsSync(dirname(section.tempDir))).toBe(false);
     expect(section.containerId).toBeNull();
-    expect(await stage.calls.status(id)).toBe("running");
+    expect(await stage.calls.getStatus(id)).toBe("running");
     expect(dirname(section.syncedDir ?? "")).toBe(tmpdir());
   });
 
   test("deletes its container on cleanup with deleteOnCleanup", async () => {
-    const stage = await bentStage(writeScript);
-    const folder = repository({ "a.txt": "one" });
-    const section = stage.section({ mounts: createMounts(folder), deleteOnCleanup: true });
+    const stage = await createInterceptionFixture(writeScript);
+    const folder = createRepository({ "a.txt": "one" });
+    const section = stage.createSection({ mounts: createMounts(folder), deleteOnCleanup: true });
     await stage.evaluate(section);
     const id = section.containerId ?? "";
     await section.cleanup();
-    await expect(stage.calls.status(id)).rejects.toMatchObject({ status: 404 });
+    await expect(stage.calls.getStatus(id)).rejects.toMatchObject({ status: 404 });
     expect(section.syncedDir).toBeNull();
   });
 
   test("cleans up at the end of an await using block", async () => {
-    const folder = repository({ "a.txt": "one" });
-    const to = join(repository({}), "synced");
+    const folder = createRepository({ "a.txt": "one" });
+    const to = join(createRepository({}), "synced");
     const folders: string[] = [];
     {
       await using section = new OpenAIContainerWorkspaceSection({
@@ -128,14 +124,14 @@ describe("OpenAIContainerWorkspaceSection", () => {
       expect(existsSync(section.tempDir)).toBe(true);
     }
     expect(folders.map((folder) => existsSync(dirname(folder)))).toEqual([false]);
-    expect(filesIn(to)).toEqual({ "p/a.txt": "one" });
+    expect(readFiles(to)).toEqual({ "p/a.txt": "one" });
   });
 
   test("is shared by its clones and cleaned up with the last of them", async () => {
-    const folder = repository({ "a.txt": "one" });
-    const stage = await bentStage([...writeScript, ...writeScript]);
-    const to = join(repository({}), "synced");
-    const section = stage.section({
+    const folder = createRepository({ "a.txt": "one" });
+    const stage = await createInterceptionFixture([...writeScript, ...writeScript]);
+    const to = join(createRepository({}), "synced");
+    const section = stage.createSection({
       mounts: createMounts(folder),
       syncOnCleanup: true,
       syncDestination: to,
@@ -155,9 +151,9 @@ describe("OpenAIContainerWorkspaceSection", () => {
   });
 
   test("is cleaned up after a clone failed to be created", async () => {
-    const folder = repository({ "a.txt": "one" });
-    const stage = await bentStage([]);
-    const section = stage.section({ mounts: createMounts(folder) });
+    const folder = createRepository({ "a.txt": "one" });
+    const stage = await createInterceptionFixture([]);
+    const section = stage.createSection({ mounts: createMounts(folder) });
     await section.ready();
     expect(() => section.clone({ key: "Not A Key" })).toThrow("key must be");
     await section.cleanup();
@@ -174,17 +170,17 @@ describe("OpenAIContainerWorkspaceSection", () => {
   });
 
   test("can be used before any evaluation with its own client", async () => {
-    const folder = repository({ "a.txt": "one" });
-    const stage = await bentStage([
+    const folder = createRepository({ "a.txt": "one" });
+    const stage = await createInterceptionFixture([
       [{ code: "print(open('/mnt/data/p/a.txt').read(), open('/mnt/data/p/b.txt').read())" }],
       [{ say: "Done." }],
     ]);
-    const section = stage.section({ mounts: createMounts(folder), client: stage.client });
+    const section = stage.createSection({ mounts: createMounts(folder), client: stage.client });
     await section.filesystem.writeText("p/b.txt", "two");
     expect(await section.filesystem.readText("p/a.txt")).toBe("one");
     expect(section.containerId).not.toBeNull();
     await stage.evaluate(section);
-    expect(stage.printed()).toEqual(["one two\n"]);
+    expect(stage.readOutputs()).toEqual(["one two\n"]);
   });
 });
 
@@ -202,9 +198,9 @@ describe.skipIf(!hasBubblewrap)("the sync of a workspace", () => {
     ['everything on cleanup with "cleanup"', { syncPolicy: "cleanup" }, ["p/new.txt"], 3],
     ["everything after each turn", { syncPolicy: "eachTurn" }, ["p/new.txt"], 3],
   ] as const)("downloads %s: %o", async (_, options, added, own) => {
-    const folder = repository({ "a.txt": "one" });
-    const stage = await bentStage(writeScript);
-    const section = stage.section({ mounts: createMounts(folder), ...options });
+    const folder = createRepository({ "a.txt": "one" });
+    const stage = await createInterceptionFixture(writeScript);
+    const section = stage.createSection({ mounts: createMounts(folder), ...options });
     await stage.evaluate(section);
     const isLocal = existsSync(join(section.tempDir, "p/new.txt"));
     expect(isLocal).toBe("syncPolicy" in options && options.syncPolicy === "eachTurn");
@@ -216,10 +212,10 @@ describe.skipIf(!hasBubblewrap)("the sync of a workspace", () => {
   });
 
   test("writes into an existing folder and keeps its other files", async () => {
-    const folder = repository({ "a.txt": "one" });
-    const to = repository({ "theirs.txt": "theirs", "p/theirs.txt": "theirs", "p/a.txt": "old" });
-    const stage = await bentStage(writeScript);
-    const section = stage.section({
+    const folder = createRepository({ "a.txt": "one" });
+    const to = createRepository({ "theirs.txt": "theirs", "p/theirs.txt": "theirs", "p/a.txt": "old" });
+    const stage = await createInterceptionFixture(writeScript);
+    const section = stage.createSection({
       mounts: createMounts(folder),
       syncOnCleanup: true,
       syncDestination: to,
@@ -227,32 +223,32 @@ describe.skipIf(!hasBubblewrap)("the sync of a workspace", () => {
     await stage.evaluate(section);
     await section.cleanup();
     expect(section.syncedDir).toBe(to);
-    expect(filesIn(to)).toEqual({
+    expect(readFiles(to)).toEqual({
       ...{ "theirs.txt": "theirs", "p/theirs.txt": "theirs" },
       ...{ "p/a.txt": "one", "p/new.txt": "new" },
     });
   });
 
   test("creates a new folder with its parents", async () => {
-    const to = join(repository({}), "not/yet/there");
-    const stage = await bentStage(writeScript);
-    const folder = repository({ "a.txt": "one" });
-    const section = stage.section({
+    const to = join(createRepository({}), "not/yet/there");
+    const stage = await createInterceptionFixture(writeScript);
+    const folder = createRepository({ "a.txt": "one" });
+    const section = stage.createSection({
       mounts: createMounts(folder),
       syncPolicy: "cleanup",
       syncDestination: to,
     });
     await stage.evaluate(section);
     await section.cleanup();
-    expect(filesIn(to)).toEqual({ "p/a.txt": "one", "p/new.txt": "new" });
+    expect(readFiles(to)).toEqual({ "p/a.txt": "one", "p/new.txt": "new" });
     expect(readdirSync(join(to, ".."))).toEqual(["there"]);
   });
 
   test("reports failed files and keeps them in another folder if the destination is not writable", async () => {
-    const folder = repository({ "a.txt": "one" });
-    const at = join(repository({ file: "x" }), "file");
-    const stage = await bentStage(writeScript);
-    const section = stage.section({
+    const folder = createRepository({ "a.txt": "one" });
+    const at = join(createRepository({ file: "x" }), "file");
+    const stage = await createInterceptionFixture(writeScript);
+    const section = stage.createSection({
       mounts: createMounts(folder),
       syncOnCleanup: true,
       syncDestination: join(at, "below"),
@@ -260,7 +256,7 @@ describe.skipIf(!hasBubblewrap)("the sync of a workspace", () => {
     await stage.evaluate(section);
     const { failed, keptIn } = await section.cleanup();
     expect(failed.map(({ path }) => path).sort()).toEqual(["p/a.txt", "p/new.txt"]);
-    expect(filesIn(keptIn ?? "")).toEqual({ "p/a.txt": "one", "p/new.txt": "new" });
+    expect(readFiles(keptIn ?? "")).toEqual({ "p/a.txt": "one", "p/new.txt": "new" });
     expect(readFileSync(at, "utf8")).toBe("x");
     expect(existsSync(section.tempDir)).toBe(false);
   });

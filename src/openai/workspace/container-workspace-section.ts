@@ -2,7 +2,7 @@ import { PromptValidationError } from "../../base/errors.ts";
 import { checkOptions } from "../../base/names.ts";
 import { planMounts } from "../../files/mounts/mount-plan.ts";
 import type { MountPlan } from "../../files/mounts/planned-mounts.ts";
-import { type SyncPolicy, syncPolicyOf } from "../../files/sync/sync-policy.ts";
+import { type SyncPolicy, resolveSyncPolicy } from "../../files/sync/sync-policy.ts";
 import { MountedSection, type SharedFiles } from "../../prompt/sections/mounted-section.ts";
 import {
   type WorkspaceSectionOptions,
@@ -12,8 +12,8 @@ import {
   type Checks,
   checkBoolean,
   checkKeys,
-  elsewhere,
-  oneOf,
+  checkedLater,
+  enumCheck,
   optional,
 } from "../../tools/config-checks.ts";
 import type { OpenAIClient } from "../http/client.ts";
@@ -21,7 +21,7 @@ import { checkSingleUploads } from "../http/uploadable-types.ts";
 import {
   type ContainerConfig,
   type ContainerSettings,
-  containerSettings,
+  resolveContainerSettings,
 } from "./container-config.ts";
 import { ContainerFilesystem } from "./container-filesystem.ts";
 import { ContainerWorkspace, createArchiveName } from "./container-workspace.ts";
@@ -86,16 +86,16 @@ const NAME = "OpenAIContainerWorkspaceSection";
 const checks: Checks<OpenAIContainerWorkspaceSectionOptions> = {
   ...workspaceChecks,
   deleteOnCleanup: optional(checkBoolean),
-  unpack: optional(oneOf(["bootstrap", "prompt", "files"])),
+  unpack: optional(enumCheck(["bootstrap", "prompt", "files"])),
   client: optional(checkWorkspaceClient),
-  containerConfig: elsewhere, // by containerSettings()
+  containerConfig: checkedLater, // by containerSettings()
 };
 
 function createFiles(
   options: OpenAIContainerWorkspaceSectionOptions,
 ): SharedFiles<MountedContainer> {
   const { session, unpack = "bootstrap", deleteOnCleanup = false } = options;
-  const settings = containerSettings(options.containerConfig ?? {}, `${NAME}.containerConfig`);
+  const settings = resolveContainerSettings(options.containerConfig ?? {}, `${NAME}.containerConfig`);
   const plan = createMountPlan(options, settings);
   if (unpack === "files") checkSingleUploads(plan.files.map(({ mountPath }) => mountPath));
   const archive = createArchiveName();
@@ -105,7 +105,7 @@ function createFiles(
     name: `weakincentives ${session.id}`,
     unpack,
     archive,
-    syncPolicy: syncPolicyOf(options),
+    syncPolicy: resolveSyncPolicy(options),
     syncDestination: options.syncDestination ?? null,
     deleteOnCleanup,
     client: options.client ?? null,

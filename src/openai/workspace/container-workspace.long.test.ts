@@ -2,17 +2,17 @@ import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { describe, expect, test } from "vitest";
 import {
-  type Bend,
-  type BentRequest,
-  type BentStage,
-  bentStage,
-  ownRequest,
+  type Interceptor,
+  type InterceptedRequest,
+  type InterceptionFixture,
+  createInterceptionFixture,
+  isWorkspaceRequest,
 } from "../../../tests/support/workspace/bent-stage.ts";
-import { filesIn, hasBubblewrap, repository } from "../../../tests/support/workspace/stage.ts";
+import { readFiles, hasBubblewrap, createRepository } from "../../../tests/support/workspace/stage.ts";
 import { Budget } from "../../base/budget.ts";
 import { Deadline } from "../../base/deadline.ts";
 import { BudgetExceededError, DeadlineExceededError } from "../../base/evaluation-errors.ts";
-import { numberAt, recordAt } from "../../base/reading.ts";
+import { readNumber, readRecord } from "../../base/reading.ts";
 
 const createMounts = (folder: string) => [{ hostPath: folder, mountPath: "p" }];
 
@@ -25,44 +25,44 @@ const writeScript = [
 function corruptOutput(
   times: number,
   { matches = () => true, instead = "Bad luck." }: Partial<CorruptOptions> = {},
-): Bend {
+): Interceptor {
   let left = times;
   return async (request) => {
-    if (!ownRequest(request) || !matches(request) || left === 0) return null;
+    if (!isWorkspaceRequest(request) || !matches(request) || left === 0) return null;
     left -= 1;
-    const { status, body } = await request.answer();
+    const { status, body } = await request.forward();
     return { status, body: String(body).replaceAll(/wink:[0-9a-f]{64}(?:\\n)?/g, instead) };
   };
 }
 
 interface CorruptOptions {
-  matches(request: BentRequest): boolean;
+  matches(request: InterceptedRequest): boolean;
   readonly instead: string;
 }
 
 /** Returns the developer messages of the model's last request. */
-function readNotes({ seen }: BentStage): readonly string[] {
-  const last = seen.filter((request) => request.path === "/responses" && !ownRequest(request));
+function readNotes({ seenRequests: seen }: InterceptionFixture): readonly string[] {
+  const last = seen.filter((request) => request.path === "/responses" && !isWorkspaceRequest(request));
   const input: readonly { role?: string; content?: string }[] = Object(last.at(-1)?.body["input"]);
   return input.filter(({ role }) => role === "developer").map(({ content = "" }) => content);
 }
 
 describe("the token usage of a workspace's own requests", () => {
   async function createCountedStage() {
-    const folder = repository({ "a.txt": "one" });
-    const stage = await bentStage(writeScript);
+    const folder = createRepository({ "a.txt": "one" });
+    const stage = await createInterceptionFixture(writeScript);
     const totals: number[] = [];
-    stage.bend(async (request) => {
+    stage.intercept(async (request) => {
       if (request.path !== "/responses") return null;
-      const answer = await request.answer();
-      const usage = recordAt(JSON.parse(String(answer.body)), "usage");
-      totals.push(numberAt(usage ?? {}, "total_tokens") ?? 0);
+      const answer = await request.forward();
+      const usage = readRecord(JSON.parse(String(answer.body)), "usage");
+      totals.push(readNumber(usage ?? {}, "total_tokens") ?? 0);
       return answer;
     });
     return {
       stage,
       totals,
-      section: stage.section({ mounts: createMounts(folder), syncPolicy: "eachTurn" }),
+      section: stage.createSection({ mounts: createMounts(folder), syncPolicy: "eachTurn" }),
     };
   }
 
@@ -93,28 +93,28 @@ describe("an aborted evaluation with a workspace", () => {
   const moments = [
     [
       "its container is created",
-      ({ method, path }: BentRequest) => `${method} ${path}` === "POST /containers",
+      ({ method, path }: InterceptedRequest) => `${method} ${path}` === "POST /containers",
     ],
     [
       "its files are uploaded",
-      ({ method, path }: BentRequest) => method === "POST" && path.endsWith("/files"),
+      ({ method, path }: InterceptedRequest) => method === "POST" && path.endsWith("/files"),
     ],
-    ["its files are unpacked", ownRequest],
+    ["its files are unpacked", isWorkspaceRequest],
   ] as const;
 
   test.each(moments)(
     "fails with the signal's reason while %s and cleans up",
     async (_, isMoment) => {
-      const folder = repository({ "a.txt": "one" });
-      const stage = await bentStage(writeScript);
+      const folder = createRepository({ "a.txt": "one" });
+      const stage = await createInterceptionFixture(writeScript);
       const controller = new AbortController();
       const held = Promise.withResolvers<null>();
-      stage.bend((request) => {
+      stage.intercept((request) => {
         if (!isMoment(request)) return null;
         controller.abort(new Error("Enough."));
         return held.promise;
       });
-      const section = stage.section({ mounts: createMounts(folder), syncOnCleanup: true });
+      const section = stage.createSection({ mounts: createMounts(folder), syncOnCleanup: true });
       await expect(stage.evaluate(section, { signal: controller.signal })).rejects.toThrow(
         "Enough.",
       );
@@ -125,46 +125,46 @@ describe("an aborted evaluation with a workspace", () => {
       held.resolve(null);
       expect(existsSync(dirname(section.tempDir))).toBe(false);
       expect([section.containerId, section.syncedDir !== null]).toEqual([null, true]);
-      expect(filesIn(section.syncedDir ?? "")).toEqual({ "p/a.txt": "one" });
-      const id = /cntr_\w+/.exec(stage.seen.map(({ path }) => path).join(" "))?.[0];
-      if (id) await expect(stage.calls.status(id)).rejects.toMatchObject({ status: 404 });
+      expect(readFiles(section.syncedDir ?? "")).toEqual({ "p/a.txt": "one" });
+      const id = /cntr_\w+/.exec(stage.seenRequests.map(({ path }) => path).join(" "))?.[0];
+      if (id) await expect(stage.calls.getStatus(id)).rejects.toMatchObject({ status: 404 });
     },
   );
 
   test("fails while changes are downloaded, and cleanup downloads them", async () => {
-    const folder = repository({ "a.txt": "one" });
-    const stage = await bentStage(writeScript);
+    const folder = createRepository({ "a.txt": "one" });
+    const stage = await createInterceptionFixture(writeScript);
     const controller = new AbortController();
-    stage.bend(({ path }) => {
+    stage.intercept(({ path }) => {
       if (path.endsWith("/content")) controller.abort(new Error("Enough."));
       return null;
     });
-    const section = stage.section({ mounts: createMounts(folder), syncPolicy: "eachTurn" });
+    const section = stage.createSection({ mounts: createMounts(folder), syncPolicy: "eachTurn" });
     await expect(stage.evaluate(section, { signal: controller.signal })).rejects.toThrow("Enough.");
     expect(await section.cleanup()).toMatchObject({ added: ["p/new.txt"], failed: [] });
   });
 
   test("leaves the workspace usable", async () => {
-    const folder = repository({ "a.txt": "one" });
-    const stage = await bentStage(writeScript);
+    const folder = createRepository({ "a.txt": "one" });
+    const stage = await createInterceptionFixture(writeScript);
     const controller = new AbortController();
     const isAborted = () => controller.signal.aborted;
-    stage.bend((request) => {
+    stage.intercept((request) => {
       if (request.path.endsWith("/files") && !isAborted()) controller.abort(new Error("Enough."));
       return null;
     });
-    const section = stage.section({ mounts: createMounts(folder) });
+    const section = stage.createSection({ mounts: createMounts(folder) });
     await expect(stage.evaluate(section, { signal: controller.signal })).rejects.toThrow("Enough.");
     expect((await stage.evaluate(section)).text).toBe("Done.");
     expect(await section.filesystem.readText("p/new.txt")).toBe("new");
   });
 
   test("also fails with a deadline", async () => {
-    const folder = repository({ "a.txt": "one" });
-    const stage = await bentStage(writeScript);
+    const folder = createRepository({ "a.txt": "one" });
+    const stage = await createInterceptionFixture(writeScript);
     const held = Promise.withResolvers<null>();
-    stage.bend(({ path }) => (path.endsWith("/files") ? held.promise : null));
-    const section = stage.section({ mounts: createMounts(folder) });
+    stage.intercept(({ path }) => (path.endsWith("/files") ? held.promise : null));
+    const section = stage.createSection({ mounts: createMounts(folder) });
     const failing = stage.evaluate(section, { deadline: Deadline.after(1_500) });
     await expect(failing).rejects.toBeInstanceOf(DeadlineExceededError);
     await section.cleanup();
@@ -184,10 +184,10 @@ describe("files whose unpacking fails", () => {
   ];
 
   test("are unpacked once more", async () => {
-    const folder = repository({ "a.txt": "one" });
-    const stage = await bentStage(writeScript);
-    stage.bend(corruptOutput(1));
-    const section = stage.section({ mounts: createMounts(folder), syncOnCleanup: true });
+    const folder = createRepository({ "a.txt": "one" });
+    const stage = await createInterceptionFixture(writeScript);
+    stage.intercept(corruptOutput(1));
+    const section = stage.createSection({ mounts: createMounts(folder), syncOnCleanup: true });
     await stage.evaluate(section);
     expect(stage.bus.of("UnpackingFailed")).toEqual([]);
     expect(await section.cleanup()).toMatchObject({ added: ["p/new.txt"], failed: [] });
@@ -196,10 +196,10 @@ describe("files whose unpacking fails", () => {
   test.skipIf(!hasBubblewrap)(
     "are uploaded one by one after the second failure, with an event and a note to the model",
     async () => {
-      const folder = repository({ "a.txt": "one", "sub/b.txt": "two" });
-      const stage = await bentStage(appendScript);
-      stage.bend(corruptOutput(2));
-      const section = stage.section({ mounts: createMounts(folder), syncOnCleanup: true });
+      const folder = createRepository({ "a.txt": "one", "sub/b.txt": "two" });
+      const stage = await createInterceptionFixture(appendScript);
+      stage.intercept(corruptOutput(2));
+      const section = stage.createSection({ mounts: createMounts(folder), syncOnCleanup: true });
       await stage.evaluate(section);
       expect(stage.bus.of("UnpackingFailed")).toMatchObject([
         {
@@ -213,10 +213,10 @@ describe("files whose unpacking fails", () => {
           /^The files of the workspace are not in folders: .*paths\.json is a JSON/,
         ),
       ]);
-      expect(stage.printed()).toEqual(["", "one two\n"]);
+      expect(stage.readOutputs()).toEqual(["", "one two\n"]);
       const report = await section.cleanup();
       expect(report).toMatchObject({ added: [], changed: ["p/a.txt"], deleted: [], failed: [] });
-      expect(filesIn(section.syncedDir ?? "")).toEqual({
+      expect(readFiles(section.syncedDir ?? "")).toEqual({
         "p/a.txt": "one two",
         "p/sub/b.txt": "two",
       });
@@ -224,10 +224,10 @@ describe("files whose unpacking fails", () => {
   );
 
   test("are uploaded one by one if the code printed nothing", async () => {
-    const folder = repository({ "a.txt": "one" });
-    const stage = await bentStage([[{ say: "Done." }]]);
-    stage.bend(corruptOutput(2, { instead: "" }));
-    await stage.evaluate(stage.section({ mounts: createMounts(folder) }));
+    const folder = createRepository({ "a.txt": "one" });
+    const stage = await createInterceptionFixture([[{ say: "Done." }]]);
+    stage.intercept(corruptOutput(2, { instead: "" }));
+    await stage.evaluate(stage.createSection({ mounts: createMounts(folder) }));
     expect(stage.bus.of("UnpackingFailed")).toMatchObject([
       { reason: "the digest of the unpacked files was wrong 2 times" },
     ]);
@@ -236,17 +236,17 @@ describe("files whose unpacking fails", () => {
   test.skipIf(!hasBubblewrap)(
     "are uploaded one by one if unpacking local writes fails",
     async () => {
-      const folder = repository({ "a.txt": "one" });
-      const stage = await bentStage([...writeScript.slice(1), ...appendScript]);
-      const section = stage.section({ mounts: createMounts(folder), syncOnCleanup: true });
+      const folder = createRepository({ "a.txt": "one" });
+      const stage = await createInterceptionFixture([...writeScript.slice(1), ...appendScript]);
+      const section = stage.createSection({ mounts: createMounts(folder), syncOnCleanup: true });
       await stage.evaluate(section);
-      stage.bend(corruptOutput(2));
+      stage.intercept(corruptOutput(2));
       await section.filesystem.writeText("p/later.txt", "later");
       await stage.evaluate(section);
       expect(stage.bus.of("UnpackingFailed")).toHaveLength(1);
-      expect(stage.printed()).toEqual(["", "one two\n"]);
+      expect(stage.readOutputs()).toEqual(["", "one two\n"]);
       await section.cleanup();
-      expect(filesIn(section.syncedDir ?? "")).toEqual({
+      expect(readFiles(section.syncedDir ?? "")).toEqual({
         "p/a.txt": "one two",
         "p/later.txt": "later",
       });
@@ -256,11 +256,11 @@ describe("files whose unpacking fails", () => {
   test.skipIf(!hasBubblewrap)(
     "are uploaded one by one if the model does not run the unpack code",
     async () => {
-      const folder = repository({ "a.txt": "one" });
-      const stage = await bentStage(({ turn }) =>
+      const folder = createRepository({ "a.txt": "one" });
+      const stage = await createInterceptionFixture(({ turn }) =>
         turn === 0 ? [{ code: "print('no')" }, { say: "No." }] : (appendScript[turn - 1] ?? []),
       );
-      const section = stage.section({
+      const section = stage.createSection({
         mounts: createMounts(folder),
         ...{ unpack: "prompt", syncOnCleanup: true },
       });
@@ -269,7 +269,7 @@ describe("files whose unpacking fails", () => {
       expect(stage.bus.of("UnpackingFailed")).toMatchObject([
         { reason: "the model did not unpack the files" },
       ]);
-      expect(stage.printed()).toEqual(["no\n", "", "one two\n"]);
+      expect(stage.readOutputs()).toEqual(["no\n", "", "one two\n"]);
       expect(await section.cleanup()).toMatchObject({ changed: ["p/a.txt"], failed: [] });
     },
   );
@@ -277,23 +277,23 @@ describe("files whose unpacking fails", () => {
 
 describe("files that code created before unpacking", () => {
   test("are downloaded even if the model never unpacked the archive", async () => {
-    const folder = repository({ "a.txt": "one" });
-    const stage = await bentStage([
+    const folder = createRepository({ "a.txt": "one" });
+    const stage = await createInterceptionFixture([
       [{ code: "open('/mnt/data/out.txt', 'w').write('out') and None" }],
       [{ say: "Done." }],
     ]);
-    const section = stage.section({
+    const section = stage.createSection({
       mounts: createMounts(folder),
       ...{ unpack: "prompt", syncOnCleanup: true },
     });
     await stage.evaluate(section);
     expect(await section.cleanup()).toMatchObject({ added: ["out.txt"], deleted: [], failed: [] });
-    expect(filesIn(section.syncedDir ?? "")).toEqual({ "out.txt": "out", "p/a.txt": "one" });
+    expect(readFiles(section.syncedDir ?? "")).toEqual({ "out.txt": "out", "p/a.txt": "one" });
   });
 });
 
 describe("downloaded changes that do not match their digest", () => {
-  const matches = ({ body }: BentRequest) => JSON.stringify(body).includes("wink-report");
+  const matches = ({ body }: InterceptedRequest) => JSON.stringify(body).includes("wink-report");
   const removeScript = [
     [
       {
@@ -304,10 +304,10 @@ describe("downloaded changes that do not match their digest", () => {
   ];
 
   test("are requested once more", async () => {
-    const folder = repository({ "a.txt": "one" });
-    const stage = await bentStage(removeScript);
-    stage.bend(corruptOutput(1, { matches }));
-    const section = stage.section({ mounts: createMounts(folder), syncOnCleanup: true });
+    const folder = createRepository({ "a.txt": "one" });
+    const stage = await createInterceptionFixture(removeScript);
+    stage.intercept(corruptOutput(1, { matches }));
+    const section = stage.createSection({ mounts: createMounts(folder), syncOnCleanup: true });
     await stage.evaluate(section);
     const report = await section.cleanup();
     expect(report).toMatchObject({ added: ["p/new.txt"], deleted: ["p/a.txt"], failed: [] });
@@ -316,10 +316,10 @@ describe("downloaded changes that do not match their digest", () => {
   test.skipIf(!hasBubblewrap)(
     "are replaced by the provider's file list, which is not used for deletions",
     async () => {
-      const folder = repository({ "a.txt": "one", "b.txt": "two" });
-      const stage = await bentStage(removeScript);
-      stage.bend(corruptOutput(2, { matches }));
-      const section = stage.section({ mounts: createMounts(folder), syncOnCleanup: true });
+      const folder = createRepository({ "a.txt": "one", "b.txt": "two" });
+      const stage = await createInterceptionFixture(removeScript);
+      stage.intercept(corruptOutput(2, { matches }));
+      const section = stage.createSection({ mounts: createMounts(folder), syncOnCleanup: true });
       await stage.evaluate(section);
       const report = await section.cleanup();
       expect(report).toMatchObject({ added: ["p/new.txt"], changed: [], deleted: [] });
@@ -330,7 +330,7 @@ describe("downloaded changes that do not match their digest", () => {
             "deletions could not be determined: the downloaded changes did not match their digest",
         },
       ]);
-      expect(filesIn(section.syncedDir ?? "")).toEqual({
+      expect(readFiles(section.syncedDir ?? "")).toEqual({
         ...{ "p/a.txt": "one", "p/b.txt": "two", "p/new.txt": "new" },
       });
     },

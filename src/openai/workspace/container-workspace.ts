@@ -1,13 +1,13 @@
 import { resolve } from "node:path";
-import type { Announcement } from "../../adapter/events.ts";
+import type { AdapterEvent } from "../../adapter/events.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
-import { messageOf, WinkError } from "../../base/errors.ts";
+import { getErrorMessage, WinkError } from "../../base/errors.ts";
 import type { TokenUsage } from "../../base/usage.ts";
 import type { HostFilesystem } from "../../files/filesystem/host-filesystem.ts";
 import type { MountPlan } from "../../files/mounts/planned-mounts.ts";
 import type { SyncPolicy } from "../../files/sync/sync-policy.ts";
 import type { SyncFailure } from "../../files/sync/sync-reason.ts";
-import { newSyncFolder, notSynced, type SyncReport, syncTo } from "../../files/sync/sync-report.ts";
+import { createSyncFolder, notSynced, type SyncReport, syncTo } from "../../files/sync/sync-report.ts";
 import { reserveFolder } from "../../host/temporary-folder.ts";
 import type { OpenAIClient } from "../http/client.ts";
 import { isContainerGone } from "../http/container-calls.ts";
@@ -241,7 +241,7 @@ export class ContainerWorkspace {
     if ((await this.#mirror.ready().catch(() => null)) === null) return notSynced;
     const lost = await this.#pullLast();
     const destination = this.#settings.syncDestination;
-    const directory = destination ? resolve(destination) : await newSyncFolder();
+    const directory = destination ? resolve(destination) : await createSyncFolder();
     const report = await syncTo(directory, this.#mirror, lost);
     this.#syncedDir = directory;
     const { added, changed, deleted, failed } = report;
@@ -273,7 +273,7 @@ export class ContainerWorkspace {
     } catch (error) {
       signal.throwIfAborted();
       if (isContainerGone(error)) this.container.lose(containerId, error);
-      const problem = messageOf(error);
+      const problem = getErrorMessage(error);
       this.#connection.logger.warn("could not download the changes that code made", { problem });
     }
   }
@@ -286,7 +286,7 @@ export class ContainerWorkspace {
 
 /** The options of `ContainerWorkspace.bind`. */
 export interface BindingOptions {
-  publish(event: Announcement): void;
+  publish(event: AdapterEvent): void;
   /** Whether to delete the container on cleanup, because the provider must retain nothing. */
   readonly isTransient: boolean;
 }

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import {
-  type BentStage,
-  bentStage,
-  ownRequest,
+  type InterceptionFixture,
+  createInterceptionFixture,
+  isWorkspaceRequest,
 } from "../../../tests/support/workspace/bent-stage.ts";
-import { repository } from "../../../tests/support/workspace/stage.ts";
+import { createRepository } from "../../../tests/support/workspace/stage.ts";
 import type { Logger } from "../../base/logger.ts";
 import { fakeClock } from "../../testing/fake-clock.ts";
 import { codeInterpreterTool } from "../../tools/hosted/code-interpreter.ts";
@@ -14,7 +14,7 @@ const NOON = Date.parse("2026-03-01T12:00:00Z");
 const createMounts = (folder: string) => [{ hostPath: folder, mountPath: "p" }];
 
 /** Counts the status requests for the container. */
-function countStatusRequests({ requests }: BentStage): number {
+function countStatusRequests({ requests }: InterceptionFixture): number {
   return requests.filter((request) => request === "GET /containers/·").length;
 }
 
@@ -24,18 +24,18 @@ async function createSlowStage() {
   const logged: string[] = [];
   const note = (message: string) => void logged.push(message);
   const logger: Logger = { debug: () => {}, info: () => {}, warn: note, error: note };
-  const stage = await bentStage(
+  const stage = await createInterceptionFixture(
     ({ turn }) => (turn % 2 === 0 ? [{ code: "print(1)" }] : [{ say: "Done." }]),
     { provider: { clock: providerClock }, adapter: { clock, logger } },
   );
   const thinking = Promise.withResolvers<void>();
   const done = Promise.withResolvers<null>();
-  stage.bend((request) => {
-    if (request.path !== "/responses" || ownRequest(request)) return null;
+  stage.intercept((request) => {
+    if (request.path !== "/responses" || isWorkspaceRequest(request)) return null;
     thinking.resolve();
     return done.promise;
   });
-  const folder = repository({ "a.txt": "one" });
+  const folder = createRepository({ "a.txt": "one" });
   return {
     stage,
     clock,
@@ -55,7 +55,7 @@ async function waitUntil(condition: () => boolean): Promise<void> {
 describe("KeepAlive", () => {
   test("checks the container at a third of its expiry time while an evaluation runs, and not after", async () => {
     const { stage, clock, providerClock, thinking, finish, folder } = await createSlowStage();
-    const section = stage.section({ mounts: createMounts(folder) });
+    const section = stage.createSection({ mounts: createMounts(folder) });
     const evaluating = stage.evaluate(section);
     await thinking;
     expect(countStatusRequests(stage)).toBe(0);
@@ -65,7 +65,7 @@ describe("KeepAlive", () => {
       await waitUntil(() => countStatusRequests(stage) === count);
       await waitUntil(() => clock.sleeping > 0);
     }
-    expect(await stage.calls.status(section.containerId ?? "")).toBe("running");
+    expect(await stage.calls.getStatus(section.containerId ?? "")).toBe("running");
     finish();
     expect((await evaluating).text).toBe("Done.");
     await clock.advance(19 * MINUTE);
@@ -75,7 +75,7 @@ describe("KeepAlive", () => {
   test("uses the configured expiry time", async () => {
     const { stage, clock, thinking, finish, folder } = await createSlowStage();
     const containerConfig = { expiresAfterMinutes: 3 };
-    const section = stage.section({ mounts: createMounts(folder), containerConfig });
+    const section = stage.createSection({ mounts: createMounts(folder), containerConfig });
     const evaluating = stage.evaluate(section);
     await thinking;
     await clock.advance(MINUTE);
@@ -86,7 +86,7 @@ describe("KeepAlive", () => {
 
   test("does not check a missing container, and a hold can be disposed twice", async () => {
     const { stage, clock, thinking, finish } = await createSlowStage();
-    const section = stage.section({ containerConfig: { mode: "auto" } });
+    const section = stage.createSection({ containerConfig: { mode: "auto" } });
     const evaluating = stage.evaluate(section);
     await thinking;
     const hold = section.workspace.hold(clock);
@@ -113,7 +113,7 @@ describe("KeepAlive", () => {
 
   test("checks once for two evaluations, while either of them runs", async () => {
     const { stage, clock, thinking, finish, folder } = await createSlowStage();
-    const section = stage.section({ mounts: createMounts(folder) });
+    const section = stage.createSection({ mounts: createMounts(folder) });
     const controller = new AbortController();
     const first = stage.evaluate(section, { signal: controller.signal });
     const second = stage.evaluate(section);
@@ -129,11 +129,11 @@ describe("KeepAlive", () => {
   });
 
   test.each([
-    ["deleted", async (stage: BentStage, id: string) => stage.calls.remove(id)],
+    ["deleted", async (stage: InterceptionFixture, id: string) => stage.calls.remove(id)],
     [
       "expired",
-      async (stage: BentStage, id: string) =>
-        stage.bend(({ method, path }) =>
+      async (stage: InterceptionFixture, id: string) =>
+        stage.intercept(({ method, path }) =>
           `${method} ${path}` === `GET /containers/${id}`
             ? { status: 200, body: JSON.stringify({ id, status: "expired" }) }
             : null,
@@ -141,7 +141,7 @@ describe("KeepAlive", () => {
     ],
   ])("marks a %s container as lost, so that the next use replaces it", async (_, lose) => {
     const { stage, clock, thinking, finish, folder } = await createSlowStage();
-    const section = stage.section({ mounts: createMounts(folder) });
+    const section = stage.createSection({ mounts: createMounts(folder) });
     const evaluating = stage.evaluate(section);
     await thinking;
     const id = section.containerId ?? "";
@@ -156,12 +156,12 @@ describe("KeepAlive", () => {
 
   test("keeps the container and logs a warning if the check fails", async () => {
     const { stage, clock, thinking, finish, folder, logged } = await createSlowStage();
-    stage.bend(({ method, path }) =>
+    stage.intercept(({ method, path }) =>
       method === "GET" && /^\/containers\/\w+$/.test(path)
         ? { status: 500, body: '{"error":{"message":"Later."}}' }
         : null,
     );
-    const section = stage.section({ mounts: createMounts(folder) });
+    const section = stage.createSection({ mounts: createMounts(folder) });
     const evaluating = stage.evaluate(section);
     await thinking;
     const { containerId } = section;

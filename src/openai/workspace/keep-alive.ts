@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import { messageOf } from "../../base/errors.ts";
+import { getErrorMessage } from "../../base/errors.ts";
 import { isContainerGone } from "../http/container-calls.ts";
 import type { ContainerLifecycle } from "./container-lifecycle.ts";
 import type { WorkspaceConnection } from "./workspace-connection.ts";
@@ -57,14 +57,14 @@ export class KeepAlive {
   async #checkContainer(id: string, signal: AbortSignal): Promise<void> {
     const { calls, logger } = this.#connection;
     try {
-      const status = await calls.status(id, { signal });
+      const status = await calls.getStatus(id, { signal });
       if (status === "expired" || status === "deleted") {
         this.#container.lose(id, `its status is "${status}"`);
       }
     } catch (error) {
       signal.throwIfAborted();
       if (isContainerGone(error)) this.#container.lose(id, error);
-      logger.warn("could not check a container", { id, problem: messageOf(error) });
+      logger.warn("could not check a container", { id, problem: getErrorMessage(error) });
     }
   }
 }

@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { messageOf } from "../../base/errors.ts";
-import { checkedPath } from "../../files/path.ts";
+import { getErrorMessage } from "../../base/errors.ts";
+import { normalizePath } from "../../files/path.ts";
 import type { SyncFailure } from "../../files/sync/sync-reason.ts";
 import { type ContainerFile, isContainerGone } from "../http/container-calls.ts";
 import { hashFile } from "./mirror.ts";
@@ -108,9 +108,9 @@ export class ListedFiles {
       if (path === null) continue;
       if (file.path.slice(ROOT.length).includes("/")) this.#hasFolders = true;
       try {
-        listed.set(checkedPath(path), file); // the list is in ascending order, so the newest file wins
+        listed.set(normalizePath(path), file); // the list is in ascending order, so the newest file wins
       } catch (error) {
-        failed.push({ path, reason: messageOf(error) });
+        failed.push({ path, reason: getErrorMessage(error) });
       }
     }
     return listed;
@@ -143,7 +143,7 @@ export class ListedFiles {
     } catch (error) {
       signal.throwIfAborted();
       if (isContainerGone(error)) throw error;
-      failed.push({ path, reason: messageOf(error) });
+      failed.push({ path, reason: getErrorMessage(error) });
       return null;
     }
     this.#stamps.set(file.path, createFileStamp(file));

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from "nod
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
-import { filesIn } from "../../../tests/support/workspace/stage.ts";
+import { readFiles } from "../../../tests/support/workspace/stage.ts";
 import { planMounts } from "../../files/mounts/mount-plan.ts";
 import { reserveFolder } from "../../host/temporary-folder.ts";
 import { type FoundChanges, Mirror } from "./mirror.ts";
@@ -40,7 +40,7 @@ describe("Mirror", () => {
       deleted: ["b.txt", "d/c.txt", "not-there"],
     });
     expect(await mirror.applyChanges(changes)).toEqual([]);
-    expect(filesIn(mirror.root)).toEqual({ "a.txt": "changed", "new/deep/x.txt": "x" });
+    expect(readFiles(mirror.root)).toEqual({ "a.txt": "changed", "new/deep/x.txt": "x" });
     expect(existsSync(join(mirror.root, "d"))).toBe(false);
   });
 
@@ -48,7 +48,7 @@ describe("Mirror", () => {
     const mirror = await createMirror({ "d/c.txt": "c", "d/e.txt": "e", "f.txt": "f" });
     const changes = await createChanges(mirror, {}, { deleted: ["d/c.txt", "f.txt"] });
     expect(await mirror.applyChanges(changes)).toEqual([]);
-    expect(filesIn(mirror.root)).toEqual({ "d/e.txt": "e" });
+    expect(readFiles(mirror.root)).toEqual({ "d/e.txt": "e" });
   });
 
   test("creates and removes folders if the container's folders are known", async () => {
@@ -81,7 +81,7 @@ describe("Mirror", () => {
       { deleted: ["d/a.txt", "f.txt"], folders: ["f.txt", "f.txt/in"] },
     );
     expect(await mirror.applyChanges(changes)).toEqual([]);
-    expect(filesIn(mirror.root)).toEqual({ d: "a file", "f.txt/in/it": "a folder" });
+    expect(readFiles(mirror.root)).toEqual({ d: "a file", "f.txt/in/it": "a folder" });
   });
 
   test("reports changes that failed and applies the rest", async () => {
@@ -89,7 +89,7 @@ describe("Mirror", () => {
     const files = { d: "in the way", "f.txt/below": "a file above", "ok.txt": "ok" };
     const failed = await mirror.applyChanges(await createChanges(mirror, files));
     expect(failed.map(({ path }) => path)).toEqual(["d", "f.txt/below"]);
-    expect(filesIn(mirror.root)).toEqual({ "d/a.txt": "a", "f.txt": "f", "ok.txt": "ok" });
+    expect(readFiles(mirror.root)).toEqual({ "d/a.txt": "a", "f.txt": "f", "ok.txt": "ok" });
     expect(await mirror.applyChanges(await createChanges(mirror, {}, { deleted: ["d"] }))).toEqual(
       [],
     );
@@ -101,7 +101,7 @@ describe("Mirror", () => {
     const files = new Map([["x.txt", join(mirror.root, "not-there")]]);
     const failed = await mirror.applyChanges({ files, deleted: [], folders: [] });
     expect(failed).toMatchObject([{ path: "x.txt", reason: expect.stringContaining("ENOENT") }]);
-    expect(filesIn(mirror.root)).toEqual({ "d/ours.txt": "ours" });
+    expect(readFiles(mirror.root)).toEqual({ "d/ours.txt": "ours" });
   });
 
   test("never writes, deletes or creates folders through a symlink that leads out of the root", async () => {
@@ -117,7 +117,7 @@ describe("Mirror", () => {
     for (const { reason } of failed) {
       expect(reason).toBe("A symlink above it leads out of the workspace. Replace it with a folder.");
     }
-    expect(filesIn(outside)).toEqual({ "a.txt": "theirs" });
+    expect(readFiles(outside)).toEqual({ "a.txt": "theirs" });
     expect(existsSync(join(outside, "new"))).toBe(false);
     expect(existsSync(join(outside, "folder"))).toBe(false);
   });

@@ -6,7 +6,7 @@ import { pipeline } from "node:stream/promises";
 import { digestFiles } from "../../files/digests/file-digests.ts";
 import { MountedFolder, type MountedSource } from "../../files/mounts/mounted-folder.ts";
 import type { SyncFailure } from "../../files/sync/sync-reason.ts";
-import { takeChanges } from "../../files/sync/take-changes.ts";
+import { applyChanges } from "../../files/sync/take-changes.ts";
 import type { TemporaryFolder } from "../../host/temporary-folder.ts";
 
 /** The changes that code made to the files in a container. */
@@ -70,11 +70,11 @@ export class Mirror extends MountedFolder {
     const gone = local?.filter((folder) => !inContainer.has(folder)).reverse() ?? [];
     const known = new Set(local);
     const created = changes.folders?.filter((folder) => !known.has(folder)) ?? [];
-    return await takeChanges({
+    return await applyChanges({
       root: this.root,
       deleted,
-      prunes: changes.folders === null,
-      gone: gone.filter(isUntouched),
+      pruneFolders: changes.folders === null,
+      removedFolders: gone.filter(isUntouched),
       files: [...files],
       folders: created.filter(isUntouched),
     });

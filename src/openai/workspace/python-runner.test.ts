@@ -1,26 +1,26 @@
 import { describe, expect, test } from "vitest";
-import { madeClients } from "../../../tests/support/openai-clients.ts";
+import { clientFactories } from "../../../tests/support/openai-clients.ts";
 import {
   codeInterpreterCall,
   message,
   type WireScript,
-  wireServer,
+  startWireServer,
 } from "../../../tests/support/wire-server.ts";
-import { modelFields, type OpenAIModelConfig } from "../model-config.ts";
+import { toModelFields, type OpenAIModelConfig } from "../model-config.ts";
 import { collectPrintedOutput, runPython } from "./python-runner.ts";
 
 const ran = codeInterpreterCall("print(1)", ["1\n"]);
 
-describe.each(madeClients)("runPython() with %s", (_, createClient) => {
+describe.each(clientFactories)("runPython() with %s", (_, createClient) => {
   async function run(script: WireScript, modelConfig: OpenAIModelConfig = {}) {
-    await using server = await wireServer(script);
+    await using server = await startWireServer(script);
     const { signal } = new AbortController();
     const outcome = await runPython(
       {
         client: createClient(server.url),
         model: "gpt-5.2",
         modelConfig,
-        modelFields: modelFields(modelConfig),
+        modelFields: toModelFields(modelConfig),
         timeoutMs: 1_000,
       },
       { containerId: "cntr_1", code: "print(1)", signal },

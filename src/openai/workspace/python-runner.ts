@@ -1,13 +1,13 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import { itemsOfType, recordsAt, textAt } from "../../base/reading.ts";
+import { filterByType, readRecords, readString } from "../../base/reading.ts";
 import type { TokenUsage } from "../../base/usage.ts";
-import { failedContainer } from "../errors/failed-container.ts";
-import { requestErrorFrom } from "../errors/request-error.ts";
+import { findContainerFailure } from "../errors/failed-container.ts";
+import { toRequestError } from "../errors/request-error.ts";
 import type { OpenAIClient } from "../http/client.ts";
 import { HttpClient } from "../http/http-client.ts";
-import { checkedResult, usageIn } from "../http/result.ts";
+import { checkJsonObject, readUsage } from "../http/result.ts";
 import type { ModelFields, OpenAIModelConfig } from "../model-config.ts";
-import { secretsOf } from "../secrets.ts";
+import { readSecrets } from "../secrets.ts";
 
 /** The printed output of code and the token usage of the request that ran it. */
 export interface PythonOutcome {
@@ -50,27 +50,27 @@ export async function runPython(
     include: ["code_interpreter_call.outputs"],
     ...modelConfig.extraBody,
   };
-  const context = { request: "POST /responses", signal, secrets: secretsOf(client) };
+  const context = { request: "POST /responses", signal, secrets: readSecrets(client) };
   try {
     const options = { maxRetries: 0, signal, timeout: timeoutMs };
     const answer =
       client instanceof HttpClient
         ? (await client.post("/responses", JSON.stringify(body), options)).value
         : await client.responses.create(body, options);
-    const response = checkedResult(answer, context);
-    const gone = response["status"] === "failed" ? failedContainer(response, context) : null;
+    const response = checkJsonObject(answer, context);
+    const gone = response["status"] === "failed" ? findContainerFailure(response, context) : null;
     if (gone) throw gone;
-    return { output: collectPrintedOutput(response["output"]), usage: usageIn(response) };
+    return { output: collectPrintedOutput(response["output"]), usage: readUsage(response) };
   } catch (thrown) {
-    throw requestErrorFrom(thrown, context);
+    throw toRequestError(thrown, context);
   }
 }
 
 /** Joins the printed output of all code interpreter calls in a response's output. */
 export function collectPrintedOutput(output: unknown): string {
   const items = Array.isArray(output) ? output.filter(isPlainObject) : [];
-  return itemsOfType(items, "code_interpreter_call")
-    .flatMap((call) => recordsAt(call, "outputs"))
-    .map((part) => textAt(part, "logs"))
+  return filterByType(items, "code_interpreter_call")
+    .flatMap((call) => readRecords(call, "outputs"))
+    .map((part) => readString(part, "logs"))
     .join("\n");
 }

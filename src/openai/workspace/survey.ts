@@ -1,12 +1,12 @@
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { messageOf, WinkError } from "../../base/errors.ts";
+import { getErrorMessage, WinkError } from "../../base/errors.ts";
 import { isPlainObject } from "../../base/freeze.ts";
 import { parseJson } from "../../base/json.ts";
-import { textsAt } from "../../base/reading.ts";
+import { readStrings } from "../../base/reading.ts";
 import { unpackArchive } from "../../files/archive/unpack-archive.ts";
-import { treeDigest } from "../../files/digests/file-digests.ts";
-import { checkedPath } from "../../files/path.ts";
+import { digestTree } from "../../files/digests/file-digests.ts";
+import { normalizePath } from "../../files/path.ts";
 import type { SyncFailure } from "../../files/sync/sync-reason.ts";
 import type { ContainerCalls } from "../http/container-calls.ts";
 import type { FoundChanges } from "./mirror.ts";
@@ -86,7 +86,7 @@ async function findChangesOnce(
     await deleteQuietly(made, parts, step);
     const found = await unpackChanges(path, stage, { known, signal });
     await rm(path);
-    if (treeDigest(found.now) === digest) return { ...found, stage };
+    if (digestTree(found.now) === digest) return { ...found, stage };
   } catch (error) {
     await rm(stage, { recursive: true, force: true });
     throw error;
@@ -150,13 +150,13 @@ async function unpackChanges(
   const unpacked = await unpackArchive(path, { into, limits, note: REPORT_FILE, signal });
   const files = new Map<string, string>();
   const now = new Map(known);
-  for (const { path, digest, at } of unpacked.files) {
+  for (const { path, digest, hostPath: at } of unpacked.files) {
     now.set(path, digest);
     files.set(path, at);
   }
   const report = parseReport(unpacked.note);
-  const deleted = textsAt(report, "deleted").filter((gone) => now.delete(gone));
-  const folders = textsAt(report, "folders").filter(isValidPath);
+  const deleted = readStrings(report, "deleted").filter((gone) => now.delete(gone));
+  const folders = readStrings(report, "folders").filter(isValidPath);
   return { files, now, deleted, failed: parseSkipped(report), folders };
 }
 
@@ -165,7 +165,7 @@ function parseReport(note: Uint8Array | null): Readonly<Record<string, unknown>>
   const parsed = parseJson(Buffer.from(note).toString());
   if (parsed.ok) return isPlainObject(parsed.value) ? parsed.value : {};
   throw new WinkError(
-    `The report of a container's files is not valid JSON: ${messageOf(parsed.problem)}`,
+    `The report of a container's files is not valid JSON: ${getErrorMessage(parsed.problem)}`,
   );
 }
 
@@ -176,7 +176,7 @@ function parseSkipped({ skipped }: Readonly<Record<string, unknown>>): readonly 
 
 function isValidPath(path: string): boolean {
   try {
-    return checkedPath(path) === path;
+    return normalizePath(path) === path;
   } catch {
     return false;
   }

@@ -1,8 +1,8 @@
 import { copyFile, link, mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { WinkError } from "../../base/errors.ts";
-import { treeDigest } from "../../files/digests/file-digests.ts";
-import { ancestorsOf } from "../../files/path.ts";
+import { digestTree } from "../../files/digests/file-digests.ts";
+import { listAncestors } from "../../files/path.ts";
 import type { SyncFailure } from "../../files/sync/sync-reason.ts";
 import { incompleteListing, ListedFiles, type PathMapping } from "./listed-files.ts";
 import { hashFile } from "./mirror.ts";
@@ -130,7 +130,7 @@ export class ArchiveUploadStrategy implements TransferStrategy {
   async #pullChanges(touched: ReadonlySet<string>, step: TransferStep): Promise<PullResult> {
     const { mirror } = this.#parts;
     const rememberedDigest =
-      this.#rememberedDigests === this.#knownDigests ? treeDigest(this.#knownDigests) : null;
+      this.#rememberedDigests === this.#knownDigests ? digestTree(this.#knownDigests) : null;
     this.#rememberedDigests = null;
     const found = await findContainerChanges(
       this.#knownDigests,
@@ -167,7 +167,7 @@ export class ArchiveUploadStrategy implements TransferStrategy {
       mirror.digests(step.signal),
       connection.uploadArchive(mirror.root, this.#archive, mirror, step),
     ]);
-    const digest = treeDigest(digestsAfter);
+    const digest = digestTree(digestsAfter);
     const all = { archive: this.#archive, digest, digestsAfter, isFull: true };
     this.#pendingArchives = [all];
     return all;
@@ -247,7 +247,7 @@ export class ArchiveUploadStrategy implements TransferStrategy {
   /** Finds parent folders that were removed too. A rollback removes the folders that a write created. */
   async #findRemovedFolders(path: string): Promise<readonly string[]> {
     const gone: string[] = [];
-    for (const folder of ancestorsOf(path)) {
+    for (const folder of listAncestors(path)) {
       if ((await this.#parts.mirror.computeDigest(folder)) === null) gone.push(folder);
     }
     return gone;
@@ -264,7 +264,7 @@ export class ArchiveUploadStrategy implements TransferStrategy {
       const archive = createUploadName("tar");
       const { connection, mirror } = this.#parts;
       await connection.uploadArchive(stage, archive, mirror, step);
-      return { archive, digest: treeDigest(sent), digestsAfter, isFull: false };
+      return { archive, digest: digestTree(sent), digestsAfter, isFull: false };
     };
     const pending = await upload();
     if (this.#runsPython) {

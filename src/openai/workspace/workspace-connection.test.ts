@@ -1,9 +1,9 @@
 import { readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { tarContents } from "../../../tests/support/tar-contents.ts";
+import { readTarContents } from "../../../tests/support/tar-contents.ts";
 import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
-import { bentStage } from "../../../tests/support/workspace/bent-stage.ts";
+import { createInterceptionFixture } from "../../../tests/support/workspace/bent-stage.ts";
 import { systemClock } from "../../base/clock.ts";
 import { planMounts } from "../../files/mounts/mount-plan.ts";
 import { reserveFolder } from "../../host/temporary-folder.ts";
@@ -13,7 +13,7 @@ import { createUploadName } from "./python-snippets.ts";
 import { WorkspaceConnection } from "./workspace-connection.ts";
 
 async function createUploadStage() {
-  const stage = await bentStage([]);
+  const stage = await createInterceptionFixture([]);
   const mirror = new Mirror(reserveFolder(), { plan: planMounts([], { allowedHostRoots: [] }) });
   onTestFinished(() => mirror.remove());
   await mirror.ready();
@@ -35,7 +35,7 @@ describe("WorkspaceConnection.uploadArchive()", () => {
     const file = await upload(folder());
     const at = join(temporaryTree(), "x.tar");
     writeFileSync(at, await calls.download(containerId, file.id));
-    const { files } = await tarContents(at);
+    const { files } = await readTarContents(at);
     expect(Object.keys(files)).toEqual(["a.txt", "sub/b.bin"]);
     expect(files["sub/b.bin"]).toEqual(Buffer.alloc(100_000, 7));
     expect(listStages()).toEqual([]);
@@ -44,7 +44,7 @@ describe("WorkspaceConnection.uploadArchive()", () => {
   test("resends the whole archive when the provider is unavailable", async () => {
     const { stage, upload } = await createUploadStage();
     const lengths: number[] = [];
-    stage.bend(({ path, text }) => {
+    stage.intercept(({ path, text }) => {
       if (!path.endsWith("/files")) return null;
       lengths.push(text.length);
       if (lengths.length > 1) return null;

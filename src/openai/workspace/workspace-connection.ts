@@ -1,7 +1,7 @@
 import { openAsBlob } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { Announcement } from "../../adapter/events.ts";
+import type { AdapterEvent } from "../../adapter/events.ts";
 import type { RetrySettings } from "../../adapter/throttle.ts";
 import type { Clock } from "../../base/clock.ts";
 import { WinkError } from "../../base/errors.ts";
@@ -10,7 +10,7 @@ import { addUsage, noUsage, type TokenUsage } from "../../base/usage.ts";
 import { packToFile } from "../../files/archive/pack-file.ts";
 import type { OpenAIClient } from "../http/client.ts";
 import { ContainerCalls, type ContainerFile } from "../http/container-calls.ts";
-import { defaultRetries, withRetries } from "../http/retry.ts";
+import { createRetrySettings, withRetries } from "../http/retry.ts";
 import type { Mirror } from "./mirror.ts";
 import { type PythonSettings, runPython } from "./python-runner.ts";
 
@@ -31,16 +31,16 @@ export class WorkspaceConnection {
   #calls: ContainerCalls;
   #retry: RetrySettings;
   #adapter: WorkspaceBinding | null = null;
-  #publish: (event: Announcement) => void = () => {};
+  #publish: (event: AdapterEvent) => void = () => {};
   #usage: TokenUsage = noUsage;
 
   constructor(client: OpenAIClient | null, clock: Clock) {
     this.#calls = new ContainerCalls(client ?? missingClient);
-    this.#retry = defaultRetries(clock);
+    this.#retry = createRetrySettings(clock);
   }
 
   /** Switches to an adapter's client, retries and events. */
-  bind(adapter: WorkspaceBinding, publish: (event: Announcement) => void): void {
+  bind(adapter: WorkspaceBinding, publish: (event: AdapterEvent) => void): void {
     if (this.#adapter?.client !== adapter.client) this.#calls = new ContainerCalls(adapter.client);
     this.#adapter = adapter;
     this.#retry = adapter;
@@ -106,7 +106,7 @@ export class WorkspaceConnection {
   }
 
   /** Publishes an event to the evaluation, if one has been bound. */
-  publish(event: Announcement): void {
+  publish(event: AdapterEvent): void {
     this.#publish(event);
   }
 }

@@ -1,4 +1,4 @@
-import { literalTemplate, mountLines } from "../../files/mounts/mount-text.ts";
+import { toLiteralTemplate, describeMounts } from "../../files/mounts/mount-text.ts";
 import type { MountPlan } from "../../files/mounts/planned-mounts.ts";
 import type { ReplacedFiles } from "./container-lifecycle.ts";
 import type { Unpack } from "./placement.ts";
@@ -8,10 +8,10 @@ import { PATHS_FILE, unpackSnippet } from "./python-snippets.ts";
 export function workspaceText(plan: MountPlan, unpack: Unpack, archive: string): string {
   const text = [
     createIntroduction(plan, unpack),
-    ...mountLines(plan.previews),
+    ...describeMounts(plan.previews),
     ...createUnpackInstructions(unpack, archive),
   ];
-  return literalTemplate(text.filter((line) => line !== ""));
+  return toLiteralTemplate(text.filter((line) => line !== ""));
 }
 
 /** Returns the text for the model when the files could not be unpacked. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { bentStage, ownRequest } from "../../../tests/support/workspace/bent-stage.ts";
-import { filesIn, repository } from "../../../tests/support/workspace/stage.ts";
+import { createInterceptionFixture, isWorkspaceRequest } from "../../../tests/support/workspace/bent-stage.ts";
+import { readFiles, createRepository } from "../../../tests/support/workspace/stage.ts";
 import type { Logger } from "../../base/logger.ts";
 
 const createMounts = (folder: string) => [{ hostPath: folder, mountPath: "p" }];
@@ -11,9 +11,9 @@ const writeScript = [
 
 describe("the last changes that code made", () => {
   test("are reported as lost if the container is known to be lost", async () => {
-    const folder = repository({ "a.txt": "one" });
-    const stage = await bentStage(writeScript);
-    const section = stage.section({ mounts: createMounts(folder), syncOnCleanup: true });
+    const folder = createRepository({ "a.txt": "one" });
+    const stage = await createInterceptionFixture(writeScript);
+    const section = stage.createSection({ mounts: createMounts(folder), syncOnCleanup: true });
     await stage.evaluate(section);
     section.workspace.container.lose(section.containerId ?? "", new Error("It died."));
     const { failed } = await section.cleanup();
@@ -24,13 +24,13 @@ describe("the last changes that code made", () => {
           "the last changes that code made could not be downloaded: the container no longer exists",
       },
     ]);
-    expect(filesIn(section.syncedDir ?? "")).toEqual({ "p/a.txt": "one" });
+    expect(readFiles(section.syncedDir ?? "")).toEqual({ "p/a.txt": "one" });
   });
 
   test("are reported as lost if the container no longer exists, without creating another", async () => {
-    const folder = repository({ "a.txt": "one" });
-    const stage = await bentStage(writeScript);
-    const section = stage.section({ mounts: createMounts(folder), syncOnCleanup: true });
+    const folder = createRepository({ "a.txt": "one" });
+    const stage = await createInterceptionFixture(writeScript);
+    const section = stage.createSection({ mounts: createMounts(folder), syncOnCleanup: true });
     await stage.evaluate(section);
     await stage.calls.remove(section.containerId ?? "");
     const { failed } = await section.cleanup();
@@ -46,26 +46,26 @@ describe("the last changes that code made", () => {
   });
 
   test("are downloaded even if temporary uploads cannot be deleted", async () => {
-    const folder = repository({ "a.txt": "one" });
-    const stage = await bentStage(writeScript);
-    stage.bend(({ method }) =>
+    const folder = createRepository({ "a.txt": "one" });
+    const stage = await createInterceptionFixture(writeScript);
+    stage.intercept(({ method }) =>
       method === "DELETE" ? { status: 403, body: '{"error":{"message":"Not you."}}' } : null,
     );
-    const section = stage.section({ mounts: createMounts(folder), syncOnCleanup: true });
+    const section = stage.createSection({ mounts: createMounts(folder), syncOnCleanup: true });
     await stage.evaluate(section);
     expect(await section.cleanup()).toMatchObject({ added: ["p/new.txt"], failed: [] });
   });
 
   test("do not fail a completed turn if the container is lost right after", async () => {
-    const folder = repository({ "a.txt": "one" });
+    const folder = createRepository({ "a.txt": "one" });
     const logged: string[] = [];
     const note = (message: string) => void logged.push(message);
     const logger: Logger = { debug: note, info: note, warn: note, error: note };
-    const stage = await bentStage(writeScript, { adapter: { logger } });
-    const section = stage.section({ mounts: createMounts(folder), syncPolicy: "eachTurn" });
-    stage.bend(async (request) => {
-      if (request.path !== "/responses" || ownRequest(request)) return null;
-      const answer = await request.answer();
+    const stage = await createInterceptionFixture(writeScript, { adapter: { logger } });
+    const section = stage.createSection({ mounts: createMounts(folder), syncPolicy: "eachTurn" });
+    stage.intercept(async (request) => {
+      if (request.path !== "/responses" || isWorkspaceRequest(request)) return null;
+      const answer = await request.forward();
       await stage.calls.remove(section.containerId ?? "");
       return answer;
     });
@@ -75,23 +75,23 @@ describe("the last changes that code made", () => {
   });
 
   test("are not requested if the container was lost in the meantime", async () => {
-    const folder = repository({ "a.txt": "one" });
-    const stage = await bentStage(writeScript);
-    const section = stage.section({ mounts: createMounts(folder), syncPolicy: "eachTurn" });
-    stage.bend(async (request) => {
-      if (request.path !== "/responses" || ownRequest(request)) return null;
-      const answer = await request.answer();
+    const folder = createRepository({ "a.txt": "one" });
+    const stage = await createInterceptionFixture(writeScript);
+    const section = stage.createSection({ mounts: createMounts(folder), syncPolicy: "eachTurn" });
+    stage.intercept(async (request) => {
+      if (request.path !== "/responses" || isWorkspaceRequest(request)) return null;
+      const answer = await request.forward();
       section.workspace.container.lose(section.containerId ?? "", new Error("It died."));
       return answer;
     });
     expect((await stage.evaluate(section)).text).toBe("Done.");
-    expect(stage.seen.filter(ownRequest)).toHaveLength(1);
+    expect(stage.seenRequests.filter(isWorkspaceRequest)).toHaveLength(1);
   });
 
   test("are empty if the mounts could not be copied", async () => {
-    const folder = repository({ "a.txt": "one" });
-    const stage = await bentStage([]);
-    const section = stage.section({ mounts: createMounts(folder), syncOnCleanup: true });
+    const folder = createRepository({ "a.txt": "one" });
+    const stage = await createInterceptionFixture([]);
+    const section = stage.createSection({ mounts: createMounts(folder), syncOnCleanup: true });
     const { rmSync } = await import("node:fs");
     rmSync(folder, { recursive: true });
     await expect(section.ready()).rejects.toMatchObject({ code: "ENOENT" });
@@ -111,23 +111,23 @@ describe("the provider's file list", () => {
   ];
 
   test("is used if the archive of changes is not listed", async () => {
-    const folder = repository({ "a.txt": "one" });
-    const stage = await bentStage(writeScript);
-    stage.bend(async (request) => {
+    const folder = createRepository({ "a.txt": "one" });
+    const stage = await createInterceptionFixture(writeScript);
+    stage.intercept(async (request) => {
       if (request.method !== "GET" || !request.path.endsWith("/files")) return null;
-      const { status, body } = await request.answer();
+      const { status, body } = await request.forward();
       const page = JSON.parse(String(body));
       const data = page.data.filter(({ path }: { path: string }) => !path.endsWith(".tar"));
       return { status, body: JSON.stringify({ ...page, data }) };
     });
-    const section = stage.section({ mounts: createMounts(folder), syncOnCleanup: true });
+    const section = stage.createSection({ mounts: createMounts(folder), syncOnCleanup: true });
     await stage.evaluate(section);
     expect(await section.cleanup()).toMatchObject({ added: ["p/new.txt"], deleted: [] });
   });
 
   test("may contain a file that cannot be downloaded, which is reported without losing the others", async () => {
-    const stage = await bentStage(createScript);
-    stage.bend(async ({ path }) => {
+    const stage = await createInterceptionFixture(createScript);
+    stage.intercept(async ({ path }) => {
       const [, container = "", id] = /containers\/(\w+)\/files\/(\w+)\/content/.exec(path) ?? [];
       for await (const file of id ? stage.calls.list(container) : []) {
         if (file.id === id && file.path.endsWith("/a.txt")) {
@@ -136,7 +136,7 @@ describe("the provider's file list", () => {
       }
       return null;
     });
-    const section = stage.section({ unpack: "files", syncOnCleanup: true });
+    const section = stage.createSection({ unpack: "files", syncOnCleanup: true });
     await stage.evaluate(section);
     const { failed, added } = await section.cleanup();
     expect(failed).toMatchObject([
@@ -146,17 +146,17 @@ describe("the provider's file list", () => {
   });
 
   test("may contain a file that is too large, which is reported and skipped", async () => {
-    const stage = await bentStage(createScript);
-    stage.bend(async (request) => {
+    const stage = await createInterceptionFixture(createScript);
+    stage.intercept(async (request) => {
       if (request.method !== "GET" || !request.path.endsWith("/files")) return null;
-      const { status, body } = await request.answer();
+      const { status, body } = await request.forward();
       const page = JSON.parse(String(body));
       const data = page.data.map((file: { path: string }) =>
         file.path.endsWith("/a.txt") ? { ...file, bytes: 2 ** 40 } : file,
       );
       return { status, body: JSON.stringify({ ...page, data }) };
     });
-    const section = stage.section({ unpack: "files", syncOnCleanup: true });
+    const section = stage.createSection({ unpack: "files", syncOnCleanup: true });
     await stage.evaluate(section);
     const { failed, added } = await section.cleanup();
     expect(failed).toEqual([{ path: "a.txt", reason: "is larger than 536870912 bytes" }]);
@@ -164,13 +164,13 @@ describe("the provider's file list", () => {
   });
 
   test("may list files of a lost container, which are reported as failed", async () => {
-    const stage = await bentStage(createScript);
-    stage.bend(async ({ path }) => {
+    const stage = await createInterceptionFixture(createScript);
+    stage.intercept(async ({ path }) => {
       const id = /^\/containers\/(\w+)\/files\/\w+\/content$/.exec(path)?.[1];
       if (id) await stage.calls.remove(id);
       return null;
     });
-    const section = stage.section({ unpack: "files", syncOnCleanup: true });
+    const section = stage.createSection({ unpack: "files", syncOnCleanup: true });
     await stage.evaluate(section);
     const { failed } = await section.cleanup();
     expect(failed).toMatchObject([{ path: ".", reason: expect.stringContaining("not found") }]);
@@ -201,32 +201,32 @@ describe('a model that unpacks files with unpack "prompt"', () => {
   };
 
   test("is instructed again for later writes", async () => {
-    const folder = repository({ "a.txt": "one" });
-    const stage = await bentStage(createObedientModel());
-    const section = stage.section({ mounts: createMounts(folder), unpack: "prompt" });
+    const folder = createRepository({ "a.txt": "one" });
+    const stage = await createInterceptionFixture(createObedientModel());
+    const section = stage.createSection({ mounts: createMounts(folder), unpack: "prompt" });
     await stage.evaluate(section);
     await section.filesystem.writeText("p/b.txt", "two");
     await stage.evaluate(section);
-    expect(stage.printed().filter((text) => !text.includes("wink:"))).toEqual([
+    expect(stage.readOutputs().filter((text) => !text.includes("wink:"))).toEqual([
       "['one']\n",
       "['one', 'two']\n",
     ]);
     expect(stage.bus.of("UnpackingFailed")).toEqual([]);
-    expect(stage.seen.filter(ownRequest)).toEqual([]);
+    expect(stage.seenRequests.filter(isWorkspaceRequest)).toEqual([]);
   });
 
   test("is instructed again after its container was replaced", async () => {
-    const folder = repository({ "a.txt": "one" });
+    const folder = createRepository({ "a.txt": "one" });
     const run = new Set<string>();
-    const stage = await bentStage(createObedientModel(run));
-    const section = stage.section({ mounts: createMounts(folder), unpack: "prompt" });
+    const stage = await createInterceptionFixture(createObedientModel(run));
+    const section = stage.createSection({ mounts: createMounts(folder), unpack: "prompt" });
     await stage.evaluate(section);
     await section.filesystem.writeText("p/b.txt", "two");
     await stage.calls.remove(section.containerId ?? "");
     run.clear();
     await stage.evaluate(section);
     expect(stage.bus.of("ContainerReplaced")).toHaveLength(1);
-    expect(stage.printed().at(-1)).toBe("['one', 'two']\n");
+    expect(stage.readOutputs().at(-1)).toBe("['one', 'two']\n");
     expect(stage.bus.of("UnpackingFailed")).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import { messageOf } from "../../base/errors.ts";
+import { getErrorMessage } from "../../base/errors.ts";
 import type { SyncFailure } from "../../files/sync/sync-reason.ts";
 import type { ContainerContents } from "./container-lifecycle.ts";
 import { SingleFileStrategy } from "./flat-placement.ts";
@@ -130,7 +130,7 @@ export class WorkspaceTransfer implements ContainerContents {
     try {
       return await this.pull(step);
     } catch (error) {
-      return [...this.#failed, { path: ".", reason: `${DOWNLOAD_FAILED}: ${messageOf(error)}` }];
+      return [...this.#failed, { path: ".", reason: `${DOWNLOAD_FAILED}: ${getErrorMessage(error)}` }];
     }
   }
 

@@ -2,7 +2,7 @@ import { InvalidOptionError, WinkError } from "../../base/errors.ts";
 import { isPlainObject } from "../../base/freeze.ts";
 import { parseJson, stableStringify } from "../../base/json.ts";
 import { checkKey } from "../../base/names.ts";
-import { list } from "../../base/show.ts";
+import { quoteNames } from "../../base/show.ts";
 import type { Filesystem } from "../../files/filesystem/filesystem.ts";
 import type { PromptDescriptor } from "../prompt-descriptor.ts";
 import type { Overrides, OverridesStore } from "./overrides.ts";
@@ -105,6 +105,6 @@ function rejectStale({ sections, tools }: PromptDescriptor, overrides: Overrides
     field: "save(overrides)",
     value: stale,
     rule: "must have hashes that match the current prompt",
-    remedy: `copy the hashes of ${list(stale)} from rendered.descriptor`,
+    remedy: `copy the hashes of ${quoteNames(stale)} from rendered.descriptor`,
   });
 }

@@ -1,6 +1,6 @@
-import { messageOf } from "../../base/errors.ts";
-import { fieldsOf } from "../../base/schema/schema.ts";
-import { list } from "../../base/show.ts";
+import { getErrorMessage } from "../../base/errors.ts";
+import { listFields } from "../../base/schema/schema.ts";
+import { quoteNames } from "../../base/show.ts";
 import type { PlacedSection } from "../outline.ts";
 import type { PromptDescriptor } from "../prompt-descriptor.ts";
 import { checkPlaceholders, parseTemplate, type TemplateText } from "../template-text.ts";
@@ -101,11 +101,11 @@ function parseBody(
   const { paramsSchema } = placed.section;
   try {
     const text = parseTemplate(body, `override of "${placed.path}"`);
-    const fields = new Set(paramsSchema ? fieldsOf(paramsSchema).keys() : []);
+    const fields = new Set(paramsSchema ? listFields(paramsSchema).keys() : []);
     checkPlaceholders(text, fields, `override of "${placed.path}"`);
     return text;
   } catch (error) {
-    return messageOf(error);
+    return getErrorMessage(error);
   }
 }
 
@@ -121,11 +121,11 @@ function findToolProblem(
     return "its description must be 1-200 printable ASCII characters";
   }
   const unknown = Object.keys(paramDescriptions ?? {}).filter((name) => !params.has(name));
-  return unknown.length === 0 ? null : `the tool has no param ${list(unknown)}`;
+  return unknown.length === 0 ? null : `the tool has no param ${quoteNames(unknown)}`;
 }
 
 function getParamNames(name: string, outline: readonly PlacedSection[]): ReadonlySet<string> {
   const tools = outline.flatMap(({ section }) => section.tools());
   const tool = tools.find((one) => one.name === name);
-  return new Set(tool ? fieldsOf(tool.paramsSchema).keys() : []);
+  return new Set(tool ? listFields(tool.paramsSchema).keys() : []);
 }

@@ -1,5 +1,5 @@
-import { frozenCopy } from "../../base/freeze.ts";
-import { fieldsOf, type Schema } from "../../base/schema/schema.ts";
+import { copyAndFreeze } from "../../base/freeze.ts";
+import { listFields, type Schema } from "../../base/schema/schema.ts";
 import type { UnboundParams } from "../params.ts";
 import { Section, type SectionOptions } from "../section.ts";
 import {
@@ -55,7 +55,7 @@ export class MarkdownSection<
     this.template = options.template;
     this.#options = {
       ...options,
-      defaultParams: frozenCopy(options.defaultParams),
+      defaultParams: copyAndFreeze(options.defaultParams),
       children: options.children && [...options.children],
       tools: options.tools && [...options.tools],
       hostedTools: options.hostedTools && [...options.hostedTools],
@@ -63,7 +63,7 @@ export class MarkdownSection<
     this.#text = parseTemplate(options.template, field);
     checkPlaceholders(
       this.#text,
-      new Set(this.paramsSchema && fieldsOf(this.paramsSchema).keys()),
+      new Set(this.paramsSchema && listFields(this.paramsSchema).keys()),
       field,
     );
   }

@@ -1,5 +1,5 @@
 import { WinkError } from "../../base/errors.ts";
-import { show } from "../../base/show.ts";
+import { quoteValue } from "../../base/show.ts";
 
 const MAX_SEGMENTS = 16;
 const MAX_SEGMENT_LENGTH = 80;
@@ -19,7 +19,7 @@ export function checkToolPath(path: string): string {
       ? `is ${segments.length} levels deep; at most ${MAX_SEGMENTS} are allowed`
       : segments.map(findSegmentProblem).find((one) => one !== null);
   if (!problem) return path;
-  throw new WinkError(`The path ${show(path)} ${problem}. Use a path such as "docs/notes.md".`);
+  throw new WinkError(`The path ${quoteValue(path)} ${problem}. Use a path such as "docs/notes.md".`);
 }
 
 /** Rejects a text that is too large to write in one call. */

@@ -1,4 +1,4 @@
-import { frozenCopy } from "../../base/freeze.ts";
+import { copyAndFreeze } from "../../base/freeze.ts";
 import { type WebSearchConfig, webSearchTool } from "../../tools/hosted/web-search.ts";
 import { MarkdownSection } from "./markdown-section.ts";
 
@@ -19,7 +19,7 @@ export class WebSearchSection extends MarkdownSection {
 
   constructor(config: WebSearchConfig = {}, { key = "web_search" }: WebSearchSectionOptions = {}) {
     super({ key, title: "Web Search", template: guidance, hostedTools: [webSearchTool(config)] });
-    this.#config = frozenCopy(config);
+    this.#config = copyAndFreeze(config);
   }
 
   override clone({ key = this.key }: WebSearchSectionOptions = {}): this {

@@ -5,9 +5,9 @@ import { Session } from "../../session/session.ts";
 import {
   type Checks,
   checkBoolean,
-  checkText,
-  elsewhere,
-  oneOf,
+  checkSingleLine,
+  checkedLater,
+  enumCheck,
   optional,
 } from "../../tools/config-checks.ts";
 
@@ -39,15 +39,15 @@ export interface WorkspaceSectionOptions {
 export const workspaceChecks: Checks<WorkspaceSectionOptions> = {
   session: checkSession,
   syncOnCleanup: optional(checkBoolean),
-  syncDestination: optional(checkText),
-  syncPolicy: optional(oneOf(["never", "cleanup", "eachTurn"])),
+  syncDestination: optional(checkSingleLine),
+  syncPolicy: optional(enumCheck(["never", "cleanup", "eachTurn"])),
   acceptsOverrides: optional(checkBoolean),
   // The code that uses these checks them.
-  mounts: elsewhere,
-  allowedHostRoots: elsewhere,
-  allowSecrets: elsewhere,
-  key: elsewhere,
-  title: elsewhere,
+  mounts: checkedLater,
+  allowedHostRoots: checkedLater,
+  allowSecrets: checkedLater,
+  key: checkedLater,
+  title: checkedLater,
 };
 
 function checkSession(value: unknown, field: string): void {

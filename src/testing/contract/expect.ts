@@ -1,5 +1,5 @@
 import { stableStringify } from "../../base/json.ts";
-import { show } from "../../base/show.ts";
+import { quoteValue } from "../../base/show.ts";
 
 /** Throws unless the two values serialize to the same JSON. */
 export function expectSame(actual: unknown, expected: unknown, what: string): void {
@@ -9,7 +9,7 @@ export function expectSame(actual: unknown, expected: unknown, what: string): vo
 
 /** Throws unless `text` contains `part`. */
 export function expectContains(text: string | undefined, part: string, what: string): void {
-  if (!text?.includes(part)) throw new Error(`${what}: ${show(part)} is not in ${show(text)}`);
+  if (!text?.includes(part)) throw new Error(`${what}: ${quoteValue(part)} is not in ${quoteValue(text)}`);
 }
 
 /** Returns the error that `work` rejects with. Throws if it resolves. */
@@ -20,7 +20,7 @@ export async function catchRejection(work: Promise<unknown>): Promise<unknown> {
   } catch (error) {
     return error;
   }
-  throw new Error(`Expected a rejection, got ${show(result)}`);
+  throw new Error(`Expected a rejection, got ${quoteValue(result)}`);
 }
 
 /** Returns the error that `work` rejects with, if it is an instance of `type`. */

@@ -1,5 +1,5 @@
 import { expectSame } from "../contract/expect.ts";
-import { expectCode, type FilesystemCase, treeOf, writeFiles } from "./filesystem-case.ts";
+import { expectCode, type FilesystemCase, readTree, writeFiles } from "./filesystem-case.ts";
 
 const bytes = Uint8Array.of(1, 2);
 
@@ -26,9 +26,9 @@ export const changingCases: readonly FilesystemCase[] = [
     name: "creates parent directories on write and keeps them after the file is deleted",
     async check(filesystem) {
       await filesystem.write("a/b/c", bytes);
-      expectSame(await treeOf(filesystem), { a: null, "a/b": null, "a/b/c": [1, 2] }, "the tree");
+      expectSame(await readTree(filesystem), { a: null, "a/b": null, "a/b/c": [1, 2] }, "the tree");
       await filesystem.delete("a/b/c");
-      expectSame(await treeOf(filesystem), { a: null, "a/b": null }, "the tree without the file");
+      expectSame(await readTree(filesystem), { a: null, "a/b": null }, "the tree without the file");
     },
   },
   {
@@ -44,11 +44,11 @@ export const changingCases: readonly FilesystemCase[] = [
     name: "rejects a write over a directory with EISDIR and below a file with ENOTDIR, without changes",
     async check(filesystem) {
       await writeFiles(filesystem, "dir/file");
-      const before = await treeOf(filesystem);
+      const before = await readTree(filesystem);
       await expectCode(filesystem.write("dir", bytes), "EISDIR", "over a directory");
       await expectCode(filesystem.write("dir/file/x", bytes), "ENOTDIR", "below a file");
       await expectCode(filesystem.write("dir/file/x/y", bytes), "ENOTDIR", "far below a file");
-      expectSame(await treeOf(filesystem), before, "the tree");
+      expectSame(await readTree(filesystem), before, "the tree");
     },
   },
   {
@@ -112,7 +112,7 @@ export const changingCases: readonly FilesystemCase[] = [
       await filesystem.delete("dir/sub");
       await filesystem.delete("dir/file");
       await filesystem.delete("dir");
-      expectSame(await treeOf(filesystem), {}, "the tree");
+      expectSame(await readTree(filesystem), {}, "the tree");
     },
   },
   {
@@ -131,7 +131,7 @@ export const changingCases: readonly FilesystemCase[] = [
       await filesystem.mkdir("a/b/c");
       await filesystem.mkdir("a/b");
       await filesystem.mkdir("a/b/c");
-      expectSame(await treeOf(filesystem), { a: null, "a/b": null, "a/b/c": null }, "the tree");
+      expectSame(await readTree(filesystem), { a: null, "a/b": null, "a/b/c": null }, "the tree");
       await writeFiles(filesystem, "f");
       await expectCode(filesystem.mkdir("f"), "EEXIST", "on a file");
       await expectCode(filesystem.mkdir("f/x"), "ENOTDIR", "below a file");

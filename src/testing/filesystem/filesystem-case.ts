@@ -35,7 +35,7 @@ export async function expectCode(
 }
 
 /** Reads a whole file system, for comparison. */
-export async function treeOf(filesystem: Filesystem): Promise<Tree> {
+export async function readTree(filesystem: Filesystem): Promise<Tree> {
   const tree: Record<string, readonly number[] | null> = {};
   const directories = ["."];
   for (const directory of directories) {

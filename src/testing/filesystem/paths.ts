@@ -1,6 +1,6 @@
 import type { Filesystem } from "../../files/filesystem/filesystem.ts";
 import { expectSame } from "../contract/expect.ts";
-import { expectCode, type FilesystemCase, treeOf, writeFiles } from "./filesystem-case.ts";
+import { expectCode, type FilesystemCase, readTree, writeFiles } from "./filesystem-case.ts";
 
 const bytes = Uint8Array.of(1);
 
@@ -67,7 +67,7 @@ export const pathCases: readonly FilesystemCase[] = [
           expectSame(error.path, path, "the path of the error");
         }
       }
-      expectSame(await treeOf(filesystem), {}, "the tree after that");
+      expectSame(await readTree(filesystem), {}, "the tree after that");
     },
   },
   {

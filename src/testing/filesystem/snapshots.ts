@@ -1,6 +1,6 @@
 import type { Filesystem, FsSnapshot } from "../../files/filesystem/filesystem.ts";
 import { expectSame } from "../contract/expect.ts";
-import { expectCode, type FilesystemCase, treeOf, writeFiles } from "./filesystem-case.ts";
+import { expectCode, type FilesystemCase, readTree, writeFiles } from "./filesystem-case.ts";
 
 /** Cases about snapshots, which undo changes made through the file system and no others. */
 export const snapshotCases: readonly FilesystemCase[] = [
@@ -10,11 +10,11 @@ export const snapshotCases: readonly FilesystemCase[] = [
       await filesystem.write("kept", Uint8Array.of(0, 255, 10));
       await writeFiles(filesystem, "dir/changed", "dir/deleted", ".gitignore", "ignored/file");
       await filesystem.mkdir("empty/sub");
-      const before = await treeOf(filesystem);
+      const before = await readTree(filesystem);
       const snapshot = await filesystem.snapshot();
       await makeChanges(filesystem);
       await filesystem.restore(snapshot);
-      expectSame(await treeOf(filesystem), before, "the tree");
+      expectSame(await readTree(filesystem), before, "the tree");
     },
   },
   {
@@ -27,7 +27,7 @@ export const snapshotCases: readonly FilesystemCase[] = [
         await filesystem.writeText("new/f", text);
         await filesystem.restore(snapshot);
         await filesystem.restore(snapshot);
-        expectSame(await treeOf(filesystem), { f: [..."in f\n"].map(toCharCode) }, `after ${text}`);
+        expectSame(await readTree(filesystem), { f: [..."in f\n"].map(toCharCode) }, `after ${text}`);
       }
     },
   },
@@ -44,7 +44,7 @@ export const snapshotCases: readonly FilesystemCase[] = [
       const { message } = await expectCode(filesystem.restore(third), "EINVAL", "the third");
       expectSame(message.includes("void"), true, message);
       await filesystem.restore(first);
-      expectSame(await treeOf(filesystem), {}, "at the first");
+      expectSame(await readTree(filesystem), {}, "at the first");
       await expectCode(filesystem.restore(second), "EINVAL", "the second");
     },
   },
@@ -90,21 +90,21 @@ export const snapshotCases: readonly FilesystemCase[] = [
     name: "restores nothing for operations that failed",
     async check(filesystem) {
       await writeFiles(filesystem, "dir/f");
-      const before = await treeOf(filesystem);
+      const before = await readTree(filesystem);
       const snapshot = await filesystem.snapshot();
       await expectCode(filesystem.writeText("dir", "x"), "EISDIR", "a write");
       await expectCode(filesystem.writeText("dir/f/g/h", "x"), "ENOTDIR", "a write");
       await expectCode(filesystem.delete("dir"), "EISDIR", "a delete");
       await expectCode(filesystem.mkdir("dir/f"), "EEXIST", "a mkdir");
       await filesystem.restore(snapshot);
-      expectSame(await treeOf(filesystem), before, "the tree");
+      expectSame(await readTree(filesystem), before, "the tree");
     },
   },
   {
     name: "restores a file that became a directory, and a directory that became a file",
     async check(filesystem) {
       await writeFiles(filesystem, "a", "b/c");
-      const before = await treeOf(filesystem);
+      const before = await readTree(filesystem);
       const snapshot = await filesystem.snapshot();
       await filesystem.delete("a");
       await writeFiles(filesystem, "a/x/y");
@@ -112,7 +112,7 @@ export const snapshotCases: readonly FilesystemCase[] = [
       await filesystem.delete("b");
       await writeFiles(filesystem, "b");
       await filesystem.restore(snapshot);
-      expectSame(await treeOf(filesystem), before, "the tree");
+      expectSame(await readTree(filesystem), before, "the tree");
     },
   },
 ];

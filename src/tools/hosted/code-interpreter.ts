@@ -5,12 +5,12 @@ import {
   type Checks,
   checkKeys,
   checkNotEmpty,
-  checkText,
+  checkSingleLine,
   checkType,
-  elsewhere,
-  integerFrom,
-  listOf,
-  oneOf,
+  checkedLater,
+  integerCheck,
+  arrayCheck,
+  enumCheck,
   optional,
 } from "../config-checks.ts";
 import { HostedTool, markChecked } from "../hosted-tool.ts";
@@ -105,8 +105,8 @@ export function codeInterpreterTool(
   { name = "code_interpreter" }: { readonly name?: string | undefined } = {},
 ): HostedTool<CodeInterpreterConfig, CodeInterpreterResult> {
   checkKeys<CodeInterpreterConfig>(config, "codeInterpreterTool(config)", {
-    allowedLanguages: optional(listOf(checkText, { least: 1 })),
-    timeoutSeconds: optional(integerFrom(1)),
+    allowedLanguages: optional(arrayCheck(checkSingleLine, { least: 1 })),
+    timeoutSeconds: optional(integerCheck(1)),
     container: optional(checkContainer),
   });
   return markChecked(
@@ -128,16 +128,16 @@ export function checkContainer(container: unknown, field: string): void {
   }
   const { memoryLimit, fileIds, networkPolicy } = containerChecks();
   if (!("type" in container)) {
-    checkKeys<ExistingContainerRef>(container, field, { id: checkText, memoryLimit });
+    checkKeys<ExistingContainerRef>(container, field, { id: checkSingleLine, memoryLimit });
     return;
   }
   checkType(container, field, ["auto"]);
   checkKeys<AutoContainerConfig>(container, field, {
-    type: elsewhere,
+    type: checkedLater,
     memoryLimit,
     fileIds,
     networkPolicy,
-    hostMounts: optional(listOf(checkMount)),
+    hostMounts: optional(arrayCheck(checkMount)),
     allowedHostRoots: optional(checkRoots),
   });
 }
@@ -145,8 +145,8 @@ export function checkContainer(container: unknown, field: string): void {
 /** Returns the checks of `ContainerOptions`, for every tool that creates containers. */
 export function containerChecks(): Checks<ContainerOptions> {
   return {
-    memoryLimit: optional(oneOf(["1g", "4g", "16g", "64g"])),
-    fileIds: optional(listOf(checkText, { most: 50 })),
+    memoryLimit: optional(enumCheck(["1g", "4g", "16g", "64g"])),
+    fileIds: optional(arrayCheck(checkSingleLine, { most: 50 })),
     networkPolicy: optional(checkNetworkPolicy),
   };
 }
@@ -155,15 +155,15 @@ export function containerChecks(): Checks<ContainerOptions> {
 function checkMount(mount: unknown, field: string): void {
   checkKeys<HostMount>(mount, field, {
     hostPath: checkNotEmpty,
-    mountPath: elsewhere,
-    includeGlob: elsewhere,
-    excludeGlob: elsewhere,
-    maxBytes: elsewhere,
-    followSymlinks: elsewhere,
+    mountPath: checkedLater,
+    includeGlob: checkedLater,
+    excludeGlob: checkedLater,
+    maxBytes: checkedLater,
+    followSymlinks: checkedLater,
   });
 }
 
 function checkRoots(roots: unknown, field: string): void {
-  if (typeof roots === "string") oneOf(["any"])(roots, field);
-  else listOf(checkNotEmpty)(roots, field);
+  if (typeof roots === "string") enumCheck(["any"])(roots, field);
+  else arrayCheck(checkNotEmpty)(roots, field);
 }

@@ -2,13 +2,13 @@ import { PromptValidationError } from "../../base/errors.ts";
 import {
   type Check,
   checkKeys,
-  checkText,
+  checkSingleLine,
   checkType,
-  elsewhere,
-  integerFrom,
-  listOf,
-  numberFrom,
-  oneOf,
+  checkedLater,
+  integerCheck,
+  arrayCheck,
+  numberCheck,
+  enumCheck,
   optional,
 } from "../config-checks.ts";
 import { HostedTool, markChecked } from "../hosted-tool.ts";
@@ -100,8 +100,8 @@ export function fileSearchTool(
   { name = "file_search" }: { readonly name?: string | undefined } = {},
 ): HostedTool<FileSearchConfig, FileSearchResult> {
   checkKeys<FileSearchConfig>(config, "fileSearchTool(config)", {
-    vectorStoreIds: listOf(checkText),
-    maxResults: optional(integerFrom(1, 50)),
+    vectorStoreIds: arrayCheck(checkSingleLine),
+    maxResults: optional(integerCheck(1, 50)),
     filters: optional(filterCheck([])),
     ranking: optional(checkRanking),
   });
@@ -128,12 +128,12 @@ function filterCheck(parents: readonly unknown[]): Check {
     }
     const type = checkType(filter, field, filterTypes);
     if (type === "and" || type === "or") {
-      const filters = listOf(filterCheck([...parents, filter]));
-      checkKeys<CompoundFilter>(filter, field, { type: elsewhere, filters });
+      const filters = arrayCheck(filterCheck([...parents, filter]));
+      checkKeys<CompoundFilter>(filter, field, { type: checkedLater, filters });
       return;
     }
-    const value = type === "in" || type === "nin" ? listOf(checkArrayOperand) : checkOperand;
-    checkKeys<ComparisonFilter>(filter, field, { type: elsewhere, key: checkText, value });
+    const value = type === "in" || type === "nin" ? arrayCheck(checkArrayOperand) : checkOperand;
+    checkKeys<ComparisonFilter>(filter, field, { type: checkedLater, key: checkSingleLine, value });
   };
 }
 
@@ -159,13 +159,13 @@ function checkOperand(value: unknown, field: string): void {
 
 function checkRanking(ranking: unknown, field: string): void {
   checkKeys<FileSearchRanking>(ranking, field, {
-    ranker: optional(oneOf(["auto", "default-2024-11-15"])),
-    scoreThreshold: optional(numberFrom(0, 1)),
+    ranker: optional(enumCheck(["auto", "default-2024-11-15"])),
+    scoreThreshold: optional(numberCheck(0, 1)),
     hybridSearch: optional(checkWeights),
   });
 }
 
 function checkWeights(weights: unknown, field: string): void {
-  const weight = numberFrom(0);
+  const weight = numberCheck(0);
   checkKeys<HybridSearchWeights>(weights, field, { embeddingWeight: weight, textWeight: weight });
 }

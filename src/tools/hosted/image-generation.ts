@@ -3,9 +3,9 @@ import { isPlainObject } from "../../base/freeze.ts";
 import {
   checkKeys,
   checkNotEmpty,
-  checkText,
-  integerFrom,
-  oneOf,
+  checkSingleLine,
+  integerCheck,
+  enumCheck,
   optional,
 } from "../config-checks.ts";
 import { HostedTool, markChecked } from "../hosted-tool.ts";
@@ -69,17 +69,17 @@ export function imageGenerationTool(
   { name = "image_generation" }: { readonly name?: string | undefined } = {},
 ): HostedTool<ImageGenerationConfig, ImageGenerationResult> {
   checkKeys<ImageGenerationConfig>(config, "imageGenerationTool(config)", {
-    action: optional(oneOf(["generate", "edit", "auto"])),
-    model: optional(checkText),
-    quality: optional(oneOf(["low", "medium", "high", "auto"])),
+    action: optional(enumCheck(["generate", "edit", "auto"])),
+    model: optional(checkSingleLine),
+    quality: optional(enumCheck(["low", "medium", "high", "auto"])),
     size: optional(checkSize),
-    outputFormat: optional(oneOf(["png", "webp", "jpeg", "gif", "svg"])),
-    outputCompression: optional(integerFrom(0, 100)),
-    background: optional(oneOf(["transparent", "opaque", "auto"])),
-    inputFidelity: optional(oneOf(["high", "low"])),
+    outputFormat: optional(enumCheck(["png", "webp", "jpeg", "gif", "svg"])),
+    outputCompression: optional(integerCheck(0, 100)),
+    background: optional(enumCheck(["transparent", "opaque", "auto"])),
+    inputFidelity: optional(enumCheck(["high", "low"])),
     inputImageMask: optional(checkMask),
-    moderation: optional(oneOf(["auto", "low"])),
-    partialImages: optional(integerFrom(0, 3)),
+    moderation: optional(enumCheck(["auto", "low"])),
+    partialImages: optional(integerCheck(0, 3)),
   });
   return markChecked(
     new HostedTool({
@@ -106,6 +106,6 @@ function checkMask(mask: unknown, field: string): void {
   if (isPlainObject(mask) && "imageUrl" in mask) {
     checkKeys<{ readonly imageUrl: string }>(mask, field, { imageUrl: checkNotEmpty });
   } else {
-    checkKeys<{ readonly fileId: string }>(mask, field, { fileId: checkText });
+    checkKeys<{ readonly fileId: string }>(mask, field, { fileId: checkSingleLine });
   }
 }

@@ -6,10 +6,10 @@ import {
   checkFunction,
   checkKeys,
   checkObjectUnquoted,
-  checkText,
+  checkSingleLine,
   isSingleLine,
-  listOf,
-  oneOf,
+  arrayCheck,
+  enumCheck,
   optional,
 } from "../config-checks.ts";
 import { HostedTool, markChecked } from "../hosted-tool.ts";
@@ -122,7 +122,7 @@ export function mcpTool(
   checkKeys<McpConfig>(config, "mcpTool(config)", {
     serverLabel: checkLabel,
     serverUrl: checkServerUrl,
-    serverDescription: optional(checkText),
+    serverDescription: optional(checkSingleLine),
     allowedTools: optional(checkAllowedTools),
     requireApproval: optional(checkApproval),
     authorization: optional(checkSecretLine),
@@ -170,12 +170,12 @@ const localHosts: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1
 
 function checkAllowedTools(tools: unknown, field: string): void {
   if (isPlainObject(tools)) checkFilter(tools, field);
-  else listOf(checkText)(tools, field);
+  else arrayCheck(checkSingleLine)(tools, field);
 }
 
 function checkApproval(approval: unknown, field: string): void {
   if (!isPlainObject(approval)) {
-    oneOf(["always", "never"])(approval, field);
+    enumCheck(["always", "never"])(approval, field);
     return;
   }
   const filter = optional(checkFilter);
@@ -184,7 +184,7 @@ function checkApproval(approval: unknown, field: string): void {
 
 function checkFilter(filter: unknown, field: string): void {
   checkKeys<McpToolFilter>(filter, field, {
-    toolNames: optional(listOf(checkText)),
+    toolNames: optional(arrayCheck(checkSingleLine)),
     readOnly: optional(checkBoolean),
   });
 }

@@ -2,10 +2,10 @@ import { PromptValidationError } from "../../base/errors.ts";
 import {
   checkKeys,
   checkObjectUnquoted,
-  checkText,
+  checkSingleLine,
   checkType,
-  elsewhere,
-  listOf,
+  checkedLater,
+  arrayCheck,
   optional,
 } from "../config-checks.ts";
 import { checkHostName } from "./host-name.ts";
@@ -44,13 +44,13 @@ export interface DomainSecret {
 export function checkNetworkPolicy(policy: unknown, field: string): void {
   checkObjectUnquoted(policy, field);
   if (checkType(policy, field, ["disabled", "allowlist"]) === "disabled") {
-    checkKeys<NetworkDisabled>(policy, field, { type: elsewhere });
+    checkKeys<NetworkDisabled>(policy, field, { type: checkedLater });
     return;
   }
   checkKeys<NetworkAllowlist>(policy, field, {
-    type: elsewhere,
-    allowedDomains: listOf(checkHostName, { least: 1 }),
-    domainSecrets: optional(listOf(checkDomainSecret, { secret: true })),
+    type: checkedLater,
+    allowedDomains: arrayCheck(checkHostName, { least: 1 }),
+    domainSecrets: optional(arrayCheck(checkDomainSecret, { secret: true })),
   });
 }
 
@@ -58,7 +58,7 @@ function checkDomainSecret(secret: unknown, field: string): void {
   checkObjectUnquoted(secret, field);
   checkKeys<DomainSecret>(secret, field, {
     domain: checkHostName,
-    name: checkText,
+    name: checkSingleLine,
     value: checkSecret,
   });
 }

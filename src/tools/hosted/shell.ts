@@ -1,5 +1,5 @@
 import { PromptValidationError } from "../../base/errors.ts";
-import { checkKeys, checkText, checkType, elsewhere, optional } from "../config-checks.ts";
+import { checkKeys, checkSingleLine, checkType, checkedLater, optional } from "../config-checks.ts";
 import { HostedTool, markChecked } from "../hosted-tool.ts";
 import { type ContainerOptions, containerChecks } from "./code-interpreter.ts";
 
@@ -117,13 +117,13 @@ export function shellTool(
 
 function checkEnvironment(environment: unknown, field: string): void {
   if (checkType(environment, field, ["container", "local"]) === "local") {
-    checkKeys<LocalEnvironment>(environment, field, { type: elsewhere });
+    checkKeys<LocalEnvironment>(environment, field, { type: checkedLater });
     return;
   }
   checkKeys<ContainerEnvironment>(environment, field, {
-    type: elsewhere,
+    type: checkedLater,
     ...containerChecks(),
-    containerId: optional(checkText),
+    containerId: optional(checkSingleLine),
   });
 }
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { WebSearchCall } from "./web-search.ts";
 import {
-  searchMessage,
-  searchParams,
+  describeSearch,
+  toSearchParams,
   searchParamTypes,
-  webSearchResult,
+  createWebSearchResult,
 } from "./web-search-result.ts";
 
 const search: WebSearchCall = {
@@ -24,7 +24,7 @@ test("createWebSearchResult() lists every URL once and no empty one", () => {
     { type: "file", fileId: "f", filename: "a.txt", span: null },
   ] as const;
   const consulted = ["https://a", "", "https://b", "https://a"];
-  expect(webSearchResult({ text: "Hi", citations }, { consulted, searches: [search] })).toEqual({
+  expect(createWebSearchResult({ text: "Hi", citations }, { consulted, searches: [search] })).toEqual({
     text: "Hi",
     citations,
     sourceUrls: ["https://a", "https://b", "https://c"],
@@ -51,8 +51,8 @@ describe("a web search call", () => {
       'Looked for "" in a page',
     ],
   ])("is described as %j with the pattern %j", (call, pattern, params, message) => {
-    expect(searchParams(call, pattern)).toEqual(params);
-    expect(searchMessage(call, pattern ?? undefined)).toBe(message);
+    expect(toSearchParams(call, pattern)).toEqual(params);
+    expect(describeSearch(call, pattern ?? undefined)).toBe(message);
     expect(Object.keys(searchParamTypes)).toEqual(expect.arrayContaining(Object.keys(params)));
   });
 });

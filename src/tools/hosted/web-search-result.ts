@@ -4,7 +4,7 @@ import type { WebSearchCall, WebSearchResult } from "./web-search.ts";
  * Creates a `WebSearchResult`. `sourceUrls` lists each URL once: first the consulted pages, then
  * pages that were only cited.
  */
-export function webSearchResult(
+export function createWebSearchResult(
   { text, citations }: Pick<WebSearchResult, "text" | "citations">,
   { consulted, searches }: WebSearchFindings,
 ): WebSearchResult {
@@ -33,7 +33,7 @@ export const searchParamTypes = {
  * Describes a call as params. `query` is always set, so that a tool can declare it for every
  * action.
  */
-export function searchParams(
+export function toSearchParams(
   { action, queries, url }: WebSearchCall,
   pattern: string | null = null,
 ): object {
@@ -47,7 +47,7 @@ export function searchParams(
 }
 
 /** Describes a successful call in a few words. */
-export function searchMessage({ action, queries, url }: WebSearchCall, pattern = ""): string {
+export function describeSearch({ action, queries, url }: WebSearchCall, pattern = ""): string {
   if (action === "search")
     return queries.length > 0 ? `Searched: ${queries.join("; ")}` : "Searched";
   if (action === "open_page") return `Opened ${url ?? "a page"}`;

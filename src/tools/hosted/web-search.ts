@@ -1,5 +1,5 @@
 import { PromptValidationError } from "../../base/errors.ts";
-import { checkBoolean, checkKeys, checkText, listOf, oneOf, optional } from "../config-checks.ts";
+import { checkBoolean, checkKeys, checkSingleLine, arrayCheck, enumCheck, optional } from "../config-checks.ts";
 import { HostedTool, markChecked } from "../hosted-tool.ts";
 import type { Citation } from "./citation.ts";
 import { countryCodes } from "./countries.ts";
@@ -77,7 +77,7 @@ export function webSearchTool(
     domainFilter: optional(checkDomainFilter),
     geoHint: optional(checkGeoHint),
     allowLiveAccess: optional(checkBoolean),
-    searchContextSize: optional(oneOf(["low", "medium", "high"])),
+    searchContextSize: optional(enumCheck(["low", "medium", "high"])),
   });
   rejectConflict(config.domainFilter, "webSearchTool(config).domainFilter");
   return markChecked(
@@ -91,7 +91,7 @@ export function webSearchTool(
 }
 
 function checkDomainFilter(filter: unknown, field: string): void {
-  const domains = optional(listOf(checkHostName, { most: 100 }));
+  const domains = optional(arrayCheck(checkHostName, { most: 100 }));
   checkKeys<DomainFilter>(filter, field, { allowed: domains, blocked: domains });
 }
 
@@ -111,8 +111,8 @@ function rejectConflict({ allowed = [], blocked = [] }: DomainFilter = {}, field
 function checkGeoHint(hint: unknown, field: string): void {
   checkKeys<GeoHint>(hint, field, {
     countryCode: optional(checkCountryCode),
-    city: optional(checkText),
-    region: optional(checkText),
+    city: optional(checkSingleLine),
+    region: optional(checkSingleLine),
     timezone: optional(checkTimeZone),
   });
 }

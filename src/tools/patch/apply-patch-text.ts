@@ -1,4 +1,4 @@
-import { messageOf } from "../../base/errors.ts";
+import { getErrorMessage } from "../../base/errors.ts";
 import { deepFreeze } from "../../base/freeze.ts";
 import { warn } from "../../base/warn.ts";
 import type { Filesystem, FsSnapshot } from "../../files/filesystem/filesystem.ts";
@@ -59,7 +59,7 @@ async function undoPatch(
     await filesystem.restore(before);
   } catch (cause) {
     throw new PatchError({
-      problem: `the patch failed partway (${messageOf(error)}) and could not be undone (${messageOf(cause)})`,
+      problem: `the patch failed partway (${getErrorMessage(error)}) and could not be undone (${getErrorMessage(cause)})`,
       remedy: "check its files, because some may have changed",
       cause: new AggregateError([error, cause]),
     });

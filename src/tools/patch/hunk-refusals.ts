@@ -1,4 +1,4 @@
-import { show } from "../../base/show.ts";
+import { quoteValue } from "../../base/show.ts";
 import { normalizeLoosely } from "./line-views.ts";
 import { PatchError } from "./patch-error.ts";
 import type { Anchor, Hunk, HunkLine } from "./v4a-hunks.ts";
@@ -37,7 +37,7 @@ export function hunkNotFoundError(
     line: number,
     problem:
       at === null
-        ? `expected ${show(expected)}, but no line of the file${below} matches it`
+        ? `expected ${quoteValue(expected)}, but no line of the file${below} matches it`
         : describeDifference(expected, file, at + offset),
     remedy: atEnd ? `${remedy}, or omit "*** End of File"` : remedy,
   });
@@ -77,11 +77,11 @@ export function anchorNotFoundError(
   const below = from > 0 ? ` below line ${from}` : "";
   return createHunkError(search, {
     line: anchor.number,
-    problem: `the file has no line ${show(anchor.text)}${below}`,
+    problem: `the file has no line ${quoteValue(anchor.text)}${below}`,
     remedy:
       near < 0
         ? 'repeat a whole line of the file after "@@ "'
-        : `repeat all of line ${near + 1} after "@@ ": ${show(file[near])}`,
+        : `repeat all of line ${near + 1} after "@@ ": ${quoteValue(file[near])}`,
   });
 }
 
@@ -110,12 +110,12 @@ function findLikeliestPlace(
 function describeDifference(expected: string, file: readonly string[], at: number): string {
   const actual = file[at];
   if (actual === undefined) {
-    return `expected ${show(expected)}, but the file ends after line ${file.length}`;
+    return `expected ${quoteValue(expected)}, but the file ends after line ${file.length}`;
   }
   // Quote a long line from shortly before the difference, so that the quote includes it.
   let same = 0;
   while (same < expected.length && expected[same] === actual[same]) same++;
-  const quote = (text: string) => show(same > 60 ? `…${text.slice(same - 20)}` : text);
+  const quote = (text: string) => quoteValue(same > 60 ? `…${text.slice(same - 20)}` : text);
   return `expected ${quote(expected)}, but line ${at + 1} of the file is ${quote(actual)}`;
 }
 

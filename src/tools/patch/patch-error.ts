@@ -1,5 +1,5 @@
 import { WinkError } from "../../base/errors.ts";
-import { show } from "../../base/show.ts";
+import { quoteValue } from "../../base/show.ts";
 
 /** Parts of a {@link PatchError}'s message. */
 export interface PatchErrorParts {
@@ -37,7 +37,7 @@ export class PatchError extends WinkError {
 }
 
 function describePlace({ path, hunk, line }: PatchErrorParts): string {
-  let place = typeof path === "string" ? `Patch of ${show(path)}` : "Patch";
+  let place = typeof path === "string" ? `Patch of ${quoteValue(path)}` : "Patch";
   if (typeof hunk === "number") place += `, hunk ${hunk}`;
   if (typeof line === "number") place += `, line ${line}`;
   return place;

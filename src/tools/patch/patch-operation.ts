@@ -1,5 +1,5 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import { list, show } from "../../base/show.ts";
+import { quoteNames, quoteValue } from "../../base/show.ts";
 import { PatchError } from "./patch-error.ts";
 import { parseHunks, parseNewText } from "./v4a-hunks.ts";
 import { createUpdate, type FileChange, toPatchLines } from "./v4a-patch.ts";
@@ -34,7 +34,7 @@ export type PatchOperation =
 /** Parses an array of operations from a provider. */
 export function parseOperations(operations: readonly PatchOperation[]): FileChange[] {
   if (!Array.isArray(operations)) {
-    const problem = `the patch is ${show(operations)}`;
+    const problem = `the patch is ${quoteValue(operations)}`;
     throw new PatchError({ problem, remedy: "pass a string or an array of operations" });
   }
   if (operations.length > 0) return operations.map(toFileChange);
@@ -56,21 +56,21 @@ const operationTypes = ["create", "update", "delete"];
 /** Checks an operation at run time, because it may come from a model or from JavaScript. */
 function checkOperation(operation: unknown): void {
   if (!isPlainObject(operation))
-    throw createOperationError(null, `the operation is ${show(operation)}`);
+    throw createOperationError(null, `the operation is ${quoteValue(operation)}`);
   const { type, path, diff, moveTo } = operation;
   if (typeof path !== "string")
-    throw createOperationError(null, `the operation has ${show(path)} as its path`);
+    throw createOperationError(null, `the operation has ${quoteValue(path)} as its path`);
   if (typeof type !== "string" || !operationTypes.includes(type)) {
     throw createOperationError(
       path,
-      `the operation has ${show(type)} as its type instead of ${list(operationTypes)}`,
+      `the operation has ${quoteValue(type)} as its type instead of ${quoteNames(operationTypes)}`,
     );
   }
   if (type !== "delete" && typeof diff !== "string") {
-    throw createOperationError(path, `the operation has ${show(diff)} as its diff`);
+    throw createOperationError(path, `the operation has ${quoteValue(diff)} as its diff`);
   }
   if (moveTo !== undefined && (type !== "update" || typeof moveTo !== "string")) {
-    throw createOperationError(path, `the operation has ${show(moveTo)} as moveTo`);
+    throw createOperationError(path, `the operation has ${quoteValue(moveTo)} as moveTo`);
   }
 }
 

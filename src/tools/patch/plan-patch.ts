@@ -1,6 +1,6 @@
 import { FilesystemError } from "../../base/filesystem-error.ts";
 import type { Filesystem } from "../../files/filesystem/filesystem.ts";
-import { checkedPath, ROOT } from "../../files/path.ts";
+import { normalizePath, ROOT } from "../../files/path.ts";
 import { applyHunks } from "./apply-hunks.ts";
 import { PatchError } from "./patch-error.ts";
 import type { FileChange } from "./v4a-patch.ts";
@@ -64,7 +64,7 @@ function checkPaths(changes: readonly FileChange[]): FileChange[] {
 
 function checkFilePath(given: string, line: number | null): string {
   try {
-    const path = checkedPath(given);
+    const path = normalizePath(given);
     if (path !== ROOT) return path;
   } catch (error) {
     throw error instanceof FilesystemError ? toPatchError(error, { path: given, line }) : error;

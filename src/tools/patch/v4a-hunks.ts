@@ -1,4 +1,4 @@
-import { show } from "../../base/show.ts";
+import { quoteValue } from "../../base/show.ts";
 import { PatchError } from "./patch-error.ts";
 import { joinLines, type LineEnding, type TextLine } from "./text-lines.ts";
 
@@ -105,7 +105,7 @@ function isEndOfFile(line: PatchLine | undefined): boolean {
 }
 
 function missingPlusError({ text, number }: PatchLine, path: string): PatchError {
-  const problem = `${show(text)} is not a line of a new file`;
+  const problem = `${quoteValue(text)} is not a line of a new file`;
   return new PatchError({ path, line: number, problem, remedy: 'put a "+" before every line' });
 }
 
@@ -125,7 +125,7 @@ function invalidHunkLineError(line: PatchLine, place: Place): PatchError {
   return new PatchError({
     ...place,
     line: number,
-    problem: `${show(text)} is not a line of a hunk`,
+    problem: `${quoteValue(text)} is not a line of a hunk`,
     remedy,
   });
 }

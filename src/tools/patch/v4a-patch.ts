@@ -1,4 +1,4 @@
-import { show } from "../../base/show.ts";
+import { quoteValue } from "../../base/show.ts";
 import { PatchError } from "./patch-error.ts";
 import { splitLines } from "./text-lines.ts";
 import { type Hunk, type PatchLine, parseHunks, parseNewText } from "./v4a-hunks.ts";
@@ -78,7 +78,7 @@ function checkMarker(line: PatchLine | undefined, marker: string, which: string)
   if (line?.text.trim() === marker) return;
   throw new PatchError({
     line: line?.number,
-    problem: line ? `the ${which} line is ${show(line.text)}` : "the patch is empty",
+    problem: line ? `the ${which} line is ${quoteValue(line.text)}` : "the patch is empty",
     remedy: `make "${marker}" the ${which} line`,
   });
 }
@@ -104,7 +104,7 @@ function toFileChange(section: Section): FileChange {
   if (type === "update") return toUpdate(section);
   const extra = body.find((one) => !isBlank(one));
   if (extra === undefined) return { type, path, line };
-  const problem = `${show(extra.text)} follows a file to delete`;
+  const problem = `${quoteValue(extra.text)} follows a file to delete`;
   const remedy = "end the patch there, or continue with a header";
   throw new PatchError({ path, line: extra.number, problem, remedy });
 }
@@ -125,7 +125,7 @@ function requirePath(path: string, number: number): string {
 }
 
 function missingHeaderError({ text, number }: PatchLine): PatchError {
-  const problem = `${show(text)} is not a header`;
+  const problem = `${quoteValue(text)} is not a header`;
   return new PatchError({ line: number, problem, remedy: `write a ${HEADERS}` });
 }
 

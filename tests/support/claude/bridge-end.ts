@@ -1,5 +1,5 @@
 import type { UnknownRecord } from "../../../src/base/reading.ts";
-import { recordAt, recordsAt, textAt } from "../../../src/base/reading.ts";
+import { readRecord, readRecords, readString } from "../../../src/base/reading.ts";
 
 /** The outcome of a call to a native tool. */
 export type NativeOutcome =
@@ -21,7 +21,7 @@ export interface BridgeClient {
 
 /** Connects to the server in the options and lists its tools, as the SDK does. */
 export async function connectBridge(options: UnknownRecord): Promise<BridgeClient> {
-  const server = recordAt(recordAt(options, "mcpServers"), "wink");
+  const server = readRecord(readRecord(options, "mcpServers"), "wink");
   const waiting = new Map<unknown, (reply: UnknownRecord) => void>();
   let toolNames: readonly string[] = [];
   let count = 0;
@@ -45,8 +45,8 @@ export async function connectBridge(options: UnknownRecord): Promise<BridgeClien
   }
   async function list(): Promise<void> {
     const { result } = await request("tools/list");
-    toolNames = recordsAt(recordAt({ result }, "result"), "tools").map((one) =>
-      textAt(one, "name"),
+    toolNames = readRecords(readRecord({ result }, "result"), "tools").map((one) =>
+      readString(one, "name"),
     );
   }
   await Object(server["instance"]).connect(transport);
@@ -61,9 +61,9 @@ export async function connectBridge(options: UnknownRecord): Promise<BridgeClien
     async call(id, name, input) {
       const _meta = { "claudecode/toolUseId": id, progressToken: count };
       const { result } = await request("tools/call", { name, arguments: input, _meta });
-      const response = recordAt({ result }, "result");
-      const [block = {}] = recordsAt(response, "content");
-      const text = textAt(block, "text");
+      const response = readRecord({ result }, "result");
+      const [block = {}] = readRecords(response, "content");
+      const text = readString(block, "text");
       return response["isError"] === true ? { error: text } : { response: text };
     },
     close: () => {

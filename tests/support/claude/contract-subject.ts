@@ -1,4 +1,4 @@
-import { usageOf } from "../../../src/base/usage.ts";
+import { toUsage } from "../../../src/base/usage.ts";
 import { ClaudeAgentSDKAdapter } from "../../../src/claude/index.ts";
 import type {
   ContractAnswer,
@@ -79,7 +79,7 @@ function toUsageFields({ usage: parts }: ContractAnswer): {
   readonly usage?: Record<string, unknown>;
 } {
   if (!parts) return {};
-  const usage = usageOf(parts);
+  const usage = toUsage(parts);
   return {
     usage: {
       input_tokens: usage.inputTokens - usage.cachedTokens,

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { text as textOf } from "node:stream/consumers";
 import { isPlainObject } from "../../../src/base/freeze.ts";
-import { recordsAt, textAt, type UnknownRecord } from "../../../src/base/reading.ts";
+import { readRecords, readString, type UnknownRecord } from "../../../src/base/reading.ts";
 
 /** The model's response in Anthropic's format, or a failure of the request. */
 export type MessagesAnswer =
@@ -115,7 +115,7 @@ const SEARCH_BLOCKS: readonly UnknownRecord[] = [
 ];
 
 function isWebSearch(body: UnknownRecord): boolean {
-  return recordsAt(body, "tools").some((tool) => textAt(tool, "type").startsWith("web_search_"));
+  return readRecords(body, "tools").some((tool) => readString(tool, "type").startsWith("web_search_"));
 }
 
 function sendAnswer(response: ServerResponse, body: UnknownRecord, script: MessagesAnswer): void {

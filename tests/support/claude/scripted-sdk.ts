@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type { UnknownRecord } from "../../../src/base/reading.ts";
-import { recordAt, textAt } from "../../../src/base/reading.ts";
+import { readRecord, readString } from "../../../src/base/reading.ts";
 import type { ClaudeSdk, SdkRequest, SdkUserMessage } from "../../../src/claude/sdk.ts";
 import { type BridgeClient, connectBridge, type NativeOutcome } from "./bridge-end.ts";
 
@@ -92,7 +92,7 @@ export class ScriptedSdk implements ClaudeSdk {
   async #run(prompt: AsyncIterable<SdkUserMessage>): Promise<void> {
     let failed: string | null = null;
     for await (const { message } of prompt) {
-      this.#newTexts.push(...message.content.map((block) => textAt({ ...block }, "text")));
+      this.#newTexts.push(...message.content.map((block) => readString({ ...block }, "text")));
       this.#emit({ type: "system", subtype: "init" });
       const ending = await this.#converse();
       if (ending === "exited") return;
@@ -165,7 +165,7 @@ export class ScriptedSdk implements ClaudeSdk {
     if (ended.length > 0) await this.#endBatch(ended);
     const structured = ended.find(isAnswer)?.["tool_input"];
     if (!structured && (ended.length > 0 || stop_reason === "max_tokens")) return false;
-    const result = content.map((block) => textAt(block, "text")).join("");
+    const result = content.map((block) => readString(block, "text")).join("");
     const answer = structured ? { structured_output: structured } : { result };
     this.#emit({ type: "result", subtype: "success", is_error: false, stop_reason, ...answer });
     return true;
@@ -175,8 +175,8 @@ export class ScriptedSdk implements ClaudeSdk {
     const { hookSpecificOutput = {} } = await this.#callHook("PostToolBatch", {
       tool_calls: calls,
     });
-    const context = textAt(
-      recordAt({ hookSpecificOutput }, "hookSpecificOutput"),
+    const context = readString(
+      readRecord({ hookSpecificOutput }, "hookSpecificOutput"),
       "additionalContext",
     );
     if (context !== "") this.#newTexts.push(context);
@@ -185,9 +185,9 @@ export class ScriptedSdk implements ClaudeSdk {
   /** Runs a call and returns its entry in the batch. */
   async #runTool(block: UnknownRecord): Promise<UnknownRecord> {
     const call = {
-      tool_name: textAt(block, "name"),
-      tool_use_id: textAt(block, "id"),
-      tool_input: recordAt(block, "input"),
+      tool_name: readString(block, "name"),
+      tool_use_id: readString(block, "id"),
+      tool_input: readRecord(block, "input"),
     };
     const ended = await this.#runCall(call);
     const response = "response" in ended ? ended.response : toErrorText(ended);
@@ -210,12 +210,12 @@ export class ScriptedSdk implements ClaudeSdk {
       const error = `<tool_use_error>Error: No such tool available: ${tool_name}</tool_use_error>`;
       return { error };
     }
-    const before = recordAt(await this.#callHook("PreToolUse", call), "hookSpecificOutput");
+    const before = readRecord(await this.#callHook("PreToolUse", call), "hookSpecificOutput");
     if (before["permissionDecision"] === "deny") {
-      const reason = textAt(before, "permissionDecisionReason");
+      const reason = readString(before, "permissionDecisionReason");
       return { error: `PreToolUse:${tool_name} hook error: ${reason}` };
     }
-    const input = before["updatedInput"] ? recordAt(before, "updatedInput") : call.tool_input;
+    const input = before["updatedInput"] ? readRecord(before, "updatedInput") : call.tool_input;
     const ended = native
       ? await native(input)
       : await this.#bridge?.call(tool_use_id, bridged ?? "", input);
@@ -230,7 +230,7 @@ export class ScriptedSdk implements ClaudeSdk {
   async #callHook(hook_event_name: string, input: UnknownRecord): Promise<UnknownRecord> {
     const [matcher] = Object(this.options["hooks"])[hook_event_name];
     await setImmediate(); // lets the run read earlier messages first
-    this.hookCalls.push(`${hook_event_name} ${textAt(input, "tool_use_id")}`.trim());
+    this.hookCalls.push(`${hook_event_name} ${readString(input, "tool_use_id")}`.trim());
     try {
       return await matcher.hooks[0]({ hook_event_name, cwd: this.options["cwd"], ...input });
     } catch {

@@ -23,7 +23,7 @@ import {
   scriptedModel,
 } from "weakincentives/local";
 import { fakeClock, recordingBus } from "weakincentives/testing";
-import { relayTo } from "../specs/relay.ts";
+import { startRelay } from "../specs/relay.ts";
 import { type Tree, temporaryTree } from "../temporary-tree.ts";
 import { type MessagesScript, startMessagesServer } from "./messages-server.ts";
 
@@ -51,7 +51,7 @@ export async function startLocalModel(
   options: Omit<LocalProviderOptions, "model"> = {},
 ): Promise<ModelEndpoint> {
   const provider = new LocalProvider({ ...options, model: scriptedModel(script) });
-  const relay = await relayTo((await provider.listen()).url, globalThis.fetch);
+  const relay = await startRelay((await provider.listen()).url, globalThis.fetch);
   onTestFinished(async () => {
     await relay[Symbol.asyncDispose]();
     await provider[Symbol.asyncDispose]();

@@ -1,5 +1,5 @@
 import { isPlainObject } from "../../../src/base/freeze.ts";
-import { recordsAt, textAt, textsAt } from "../../../src/base/reading.ts";
+import { readRecords, readString, readStrings } from "../../../src/base/reading.ts";
 
 /** A recorded request. */
 export interface RecordedRequest {
@@ -37,7 +37,7 @@ export function findRetentionProblems(requests: readonly RecordedRequest[]): rea
 function findRequestProblems({ method, path, body }: RecordedRequest): readonly string[] {
   const problems = ALLOWED_ROUTES.test(`${method} ${path}`) ? [] : ["it is not an allowed route"];
   if (path === "/responses" && body["store"] !== false) problems.push("it lacks store: false");
-  const include = textsAt(body, "include");
+  const include = readStrings(body, "include");
   // A workspace's own request to run code is not a conversation and does not resend reasoning.
   const isConversation = path === "/responses" && !isPlainObject(body["tool_choice"]);
   if (isConversation && !include.includes("reasoning.encrypted_content")) {
@@ -45,18 +45,18 @@ function findRequestProblems({ method, path, body }: RecordedRequest): readonly 
   }
   for (const key of STORING_FIELDS) if (body[key] !== undefined) problems.push(`it has ${key}`);
   for (const id of findStoredIds(body)) problems.push(`it names ${id}`);
-  for (const item of recordsAt(body, "input")) problems.push(...findItemProblems(item));
+  for (const item of readRecords(body, "input")) problems.push(...findItemProblems(item));
   return problems;
 }
 
 function findItemProblems(item: Readonly<Record<string, unknown>>): readonly string[] {
-  const type = textAt(item, "type");
+  const type = readString(item, "type");
   const problems: string[] = [];
   if (type === "item_reference") problems.push("an item_reference");
   if (WITHOUT_ID.includes(type) && "id" in item) problems.push(`the id of a ${type}`);
   if (type !== "reasoning") return problems;
-  if (textAt(item, "encrypted_content") === "") problems.push("reasoning that is not encrypted");
-  if (recordsAt(item, "content").length > 0) problems.push("reasoning in plain text");
+  if (readString(item, "encrypted_content") === "") problems.push("reasoning that is not encrypted");
+  if (readRecords(item, "content").length > 0) problems.push("reasoning in plain text");
   return problems;
 }
 

@@ -1,4 +1,4 @@
-import { recordsAt } from "../../../src/base/reading.ts";
+import { readRecords } from "../../../src/base/reading.ts";
 import type { WireItem } from "../../../src/openai/wire.ts";
 import type { RouteAnswer, SeenRequest } from "../wire-server.ts";
 
@@ -56,7 +56,7 @@ export function encryptedItem(nth: number): WireItem {
 }
 
 function createWindow(nth: number, { body }: SeenRequest): readonly WireItem[] {
-  const userItems = recordsAt(body, "input").filter(({ role }) => role === "user");
+  const userItems = readRecords(body, "input").filter(({ role }) => role === "user");
   return [...userItems, encryptedItem(nth)];
 }
 

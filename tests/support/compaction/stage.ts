@@ -1,5 +1,5 @@
 import { onTestFinished } from "vitest";
-import { type MakeClient, type Stage, type StageSetting, stage } from "../faults/stage.ts";
+import { type CreateClientOptions, type FaultSetup, type FaultSetupOptions, createFaultSetup } from "../faults/stage.ts";
 import { testKey } from "../openai-clients.ts";
 import { functionCall, message, type WireScript } from "../wire-server.ts";
 import { type CompactionRouteOptions, type CompactionRoutes, compactionRoutes } from "./routes.ts";
@@ -15,18 +15,18 @@ export const callTurn = { output: [addCall], usage };
 export const answerTurn = { output: [message("Three.")], usage };
 
 /** The options of a run. */
-export interface CompactionRunOptions extends CompactionRouteOptions, StageSetting {
-  readonly client?: MakeClient;
+export interface CompactionRunOptions extends CompactionRouteOptions, FaultSetupOptions {
+  readonly client?: CreateClientOptions;
 }
 
 /** Starts an adapter with a compaction threshold of 50 tokens. It is closed when the test ends. */
 export async function startCompactionRun(
   script: WireScript,
   options: CompactionRunOptions = {},
-): Promise<Stage & Pick<CompactionRoutes, "counts" | "compactions">> {
+): Promise<FaultSetup & Pick<CompactionRoutes, "counts" | "compactions">> {
   const { tokens, window, client = createClientOptions, ...setting } = options;
   const compaction = compactionRoutes({ ...(tokens && { tokens }), ...(window && { window }) });
-  const run = await stage(client, script, {
+  const run = await createFaultSetup(client, script, {
     ...setting,
     adapter: { compaction: { thresholdTokens: 50 }, ...setting.adapter },
     server: { leftOver: "allowed", ...setting.server, routes: compaction.routes },

@@ -10,14 +10,14 @@ import {
   type OpenAIAdapterOptions,
 } from "weakincentives/openai";
 import { isPlainObject } from "../../../src/base/freeze.ts";
-import { recordsAt, textAt } from "../../../src/base/reading.ts";
-import { type Relay, relayTo } from "../workspace/relay.ts";
+import { readRecords, readString } from "../../../src/base/reading.ts";
+import { type FaultRelay, startFaultRelay } from "../workspace/relay.ts";
 import { workspaceSandbox } from "../workspace/stage.ts";
 import { findRetentionProblems } from "./retention.ts";
 
 /** An adapter with zero data retention, and a relay that records its requests. */
 export interface ZeroRetentionRun {
-  readonly relay: Relay;
+  readonly relay: FaultRelay;
   readonly adapter: OpenAIAdapter;
   readonly session: Session;
   readonly events: readonly BusEvent[];
@@ -50,7 +50,7 @@ export async function startZeroRetentionRun(
   });
   onTestFinished(() => provider[Symbol.asyncDispose]());
   const { url } = await provider.listen();
-  const relay = await relayTo(url);
+  const relay = await startFaultRelay(url);
   onTestFinished(() => relay[Symbol.asyncDispose]());
   const session = setting.session ?? new Session();
   const events: BusEvent[] = [];
@@ -82,7 +82,7 @@ export async function startZeroRetentionRun(
 async function listContainersAt(url: string): Promise<readonly string[]> {
   const answer = await fetch(`${url}/containers`, { headers: { authorization: "Bearer local" } });
   const body: unknown = await answer.json();
-  return recordsAt(isPlainObject(body) ? body : {}, "data").map((one) => textAt(one, "id"));
+  return readRecords(isPlainObject(body) ? body : {}, "data").map((one) => readString(one, "id"));
 }
 
 /** Creates a temporary folder with these files. It is removed when the test ends. */

@@ -20,17 +20,17 @@ import {
   type SeenRequest,
   type WireScript,
   type WireServerOptions,
-  wireServer,
+  startWireServer,
 } from "../wire-server.ts";
 
 /** Creates the client options of an adapter; an entry of `clients`. */
-export type MakeClient = (typeof clients)[number][1];
+export type CreateClientOptions = (typeof clients)[number][1];
 
 /** The built-in clients, which accept a `clientConfig`. */
 export const ourClients = clients.filter(([, client]) => client("http://127.0.0.1").clientConfig);
 
 /** Options of a test stage. Its prompt always has the tool `add`. */
-export interface StageSetting {
+export interface FaultSetupOptions {
   readonly hostedTools?: readonly HostedTool[];
   /** Called by `add` before it returns. */
   readonly onAdd?: () => unknown;
@@ -48,7 +48,7 @@ export interface StageSetting {
 }
 
 /** An adapter, a session and a misbehaving server. */
-export interface Stage extends AsyncDisposable {
+export interface FaultSetup extends AsyncDisposable {
   readonly session: Session;
   readonly bus: RecordingBus;
   readonly clock: FakeClock;
@@ -61,16 +61,16 @@ export interface Stage extends AsyncDisposable {
   readonly url: string;
   evaluate(options?: Partial<EvaluateOptions>): Promise<PromptResponse<unknown>>;
   /** Returns the error of an evaluation, which must fail. */
-  failure(options?: Partial<EvaluateOptions>): Promise<unknown>;
+  getFailure(options?: Partial<EvaluateOptions>): Promise<unknown>;
 }
 
 /** Creates a stage that skips waits and sends each request at most three times. */
-export async function stage(
-  client: MakeClient,
+export async function createFaultSetup(
+  client: CreateClientOptions,
   script: WireScript,
-  setting: StageSetting = {},
-): Promise<Stage> {
-  const server = await wireServer(script, setting.server);
+  setting: FaultSetupOptions = {},
+): Promise<FaultSetup> {
+  const server = await startWireServer(script, setting.server);
   const bus = recordingBus();
   const { clock = fakeClock({ skipsSleep: true }), store } = setting;
   const session = setting.session ?? new Session({ bus, store });
@@ -83,14 +83,14 @@ export async function stage(
     ...setting.adapter,
   });
   const prompt = createPrompt(tool, setting);
-  const evaluate: Stage["evaluate"] = (options) =>
+  const evaluate: FaultSetup["evaluate"] = (options) =>
     adapter.evaluate(prompt, { session, ...options });
   return {
     ...{ session, bus, clock, logged, additions, url: server.url, evaluate },
     get turns() {
       return server.requests.filter(({ path }) => path === "/responses");
     },
-    async failure(options) {
+    async getFailure(options) {
       const response = await evaluate(options).catch((error: unknown) => new Thrown(error));
       if (response instanceof Thrown) return response.error;
       throw new Error(`The evaluation succeeded with ${JSON.stringify(response.text)}`);
@@ -100,7 +100,7 @@ export async function stage(
 }
 
 /** Returns a request's items after the prompt. */
-export function conversationOf(turn: SeenRequest | undefined): readonly unknown[] {
+export function getConversationItems(turn: SeenRequest | undefined): readonly unknown[] {
   const input: unknown = turn?.body["input"];
   return Array.isArray(input) ? input.slice(1) : [];
 }
@@ -124,7 +124,7 @@ class Thrown {
 }
 
 function createClientOptions(
-  client: MakeClient,
+  client: CreateClientOptions,
   url: string,
   config: OpenAIAdapterOptions["clientConfig"],
 ): Partial<OpenAIAdapterOptions> {
@@ -132,13 +132,13 @@ function createClientOptions(
   return made.clientConfig ? { clientConfig: { ...made.clientConfig, ...config } } : made;
 }
 
-function createPrompt(tool: Tool, { hostedTools = [], output }: StageSetting): Prompt<unknown> {
+function createPrompt(tool: Tool, { hostedTools = [], output }: FaultSetupOptions): Prompt<unknown> {
   const task = { key: "task", title: "Task", template: "Go.", tools: [tool], hostedTools };
   const sections = [new MarkdownSection(task)];
   return new Prompt(new PromptTemplate({ ns: "test", key: "run", sections, output }));
 }
 
-function createAdder(onAdd: StageSetting["onAdd"] = () => null) {
+function createAdder(onAdd: FaultSetupOptions["onAdd"] = () => null) {
   const additions: object[] = [];
   const tool = new Tool({
     name: "add",

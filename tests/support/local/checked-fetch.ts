@@ -1,6 +1,6 @@
 import { isPlainObject } from "../../../src/base/freeze.ts";
 import type { WireItem } from "../../../src/openai/wire.ts";
-import { responseProblems } from "../openapi.ts";
+import { findResponseProblems } from "../openapi.ts";
 import { findStreamProblems } from "./event-problems.ts";
 
 /** A `fetch` that validates every request and response against OpenAI's document. */
@@ -29,11 +29,11 @@ async function findProblems(route: string, response: Response): Promise<readonly
   const type = response.headers.get("content-type") ?? "";
   const addRoute = (problem: string) => `${route}: ${problem}`;
   if (type.startsWith("text/event-stream"))
-    return findStreamProblems(eventsIn(await response.text())).map(addRoute);
+    return findStreamProblems(parseEvents(await response.text())).map(addRoute);
   if (!type.startsWith("application/json")) return [];
   const body: unknown = await response.json();
   if (response.status === 200)
-    return (responseProblems(route, toDocumentedBody(body)) ?? [])
+    return (findResponseProblems(route, toDocumentedBody(body)) ?? [])
       .filter(isDocumented)
       .map(addRoute);
   return isError(body) ? [] : [addRoute("it is no error of OpenAI's form")];
@@ -64,7 +64,7 @@ function isError(body: unknown): boolean {
 }
 
 /** Parses the events of a complete stream. */
-export function eventsIn(text: string): readonly (WireItem & { readonly type: string })[] {
+export function parseEvents(text: string): readonly (WireItem & { readonly type: string })[] {
   return text
     .split("\n\n")
     .filter((block) => block !== "")

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
-import { recordAt, recordsAt, textAt, textsAt } from "../../../src/base/reading.ts";
+import { readRecord, readRecords, readString, readStrings } from "../../../src/base/reading.ts";
 import type { WireItem } from "../../../src/openai/wire.ts";
-import { responseProblems } from "../openapi.ts";
+import { findResponseProblems } from "../openapi.ts";
 
 /** Returns the problems of a stream's events according to OpenAI's document, or none if it is not available. */
 export function findStreamProblems(events: readonly WireItem[]): readonly string[] {
@@ -22,12 +22,12 @@ const otherwise = new Set([
 ]);
 
 function findEventProblems(event: WireItem, judge: Judge): readonly string[] {
-  const type = textAt(event, "type");
+  const type = readString(event, "type");
   if (otherwise.has(type)) return [];
   const { item, response, ...rest } = event;
   const inner = [
-    ...(response === undefined ? [] : (responseProblems("/responses", response) ?? [])),
-    ...(item === undefined ? [] : findItemProblems(recordAt(event, "item"))),
+    ...(response === undefined ? [] : (findResponseProblems("/responses", response) ?? [])),
+    ...(item === undefined ? [] : findItemProblems(readRecord(event, "item"))),
   ];
   return [...judge(type, rest), ...inner].map((problem) => `${type}: ${problem}`);
 }
@@ -35,7 +35,7 @@ function findEventProblems(event: WireItem, judge: Judge): readonly string[] {
 /** An item that was just added may lack fields that are not known yet. */
 function findItemProblems(item: WireItem): readonly string[] {
   if (item["status"] === "in_progress") return [];
-  return responseProblems("/responses", { ...emptyResponse, output: [item] }) ?? [];
+  return findResponseProblems("/responses", { ...emptyResponse, output: [item] }) ?? [];
 }
 
 const emptyResponse = {
@@ -68,7 +68,7 @@ function loadJudge(): Judge | null {
 
 function createJudge(path: string): Judge {
   const document: WireItem = JSON.parse(readFileSync(path, "utf8"));
-  const schemas = recordAt(recordAt(document, "components"), "schemas");
+  const schemas = readRecord(readRecord(document, "components"), "schemas");
   const ajv = new Ajv2020({ strict: false, validateSchema: false, validateFormats: false });
   ajv.addSchema({ $id: "openai", components: { schemas } });
   const validators = new Map<string, ValidateFunction>();
@@ -83,15 +83,15 @@ function createJudge(path: string): Judge {
 
 /** Returns the schema of an event without its item or response. */
 function findEventSchema(type: string, schemas: WireItem): object | null {
-  const union = recordAt(schemas, "ResponseStreamEvent");
-  for (const member of [...recordsAt(union, "anyOf"), ...recordsAt(union, "oneOf")]) {
-    const schema = recordAt(schemas, textAt(member, "$ref").split("/").at(-1) ?? "");
-    const properties = recordAt(schema, "properties");
-    if (!textsAt(recordAt(properties, "type"), "enum").includes(type)) continue;
+  const union = readRecord(schemas, "ResponseStreamEvent");
+  for (const member of [...readRecords(union, "anyOf"), ...readRecords(union, "oneOf")]) {
+    const schema = readRecord(schemas, readString(member, "$ref").split("/").at(-1) ?? "");
+    const properties = readRecord(schema, "properties");
+    if (!readStrings(readRecord(properties, "type"), "enum").includes(type)) continue;
     const { item: _item, response: _response, ...rest } = properties;
     // No recorded event contains a function name, although the document requires it.
     const isRequired = (key: string) => key in rest && key !== "name";
-    const required = textsAt(schema, "required").filter(isRequired);
+    const required = readStrings(schema, "required").filter(isRequired);
     return makeReferencesAbsolute({ ...schema, properties: rest, required });
   }
   return null;

@@ -1,8 +1,8 @@
 import type { ModelAction } from "weakincentives/local";
-import { folderOf, type Stage, stage, vectorStoreOf } from "./stage.ts";
+import { createFolder, type ProviderFixture, startProviderFixture, createVectorStore } from "./stage.ts";
 
 /** A provider for client tests: all hosted tools, a function and a schema, in one conversation. */
-export interface HostedToolsFixture extends Stage {
+export interface HostedToolsFixture extends ProviderFixture {
   readonly storeId: string;
   readonly fileId: string;
 }
@@ -29,12 +29,12 @@ export const answerSchema = {
 
 /** Starts a provider with pages, a vector store and the script. */
 export async function startHostedToolsFixture(script = hostedScript): Promise<HostedToolsFixture> {
-  const web = folderOf({
+  const web = createFolder({
     "pages.json": JSON.stringify({ "barn.html": "https://owls.example/barn" }),
     "barn.html": "<title>Barn owls</title><p>Barn owls are owls that live in barns.</p>",
   });
-  const on = await stage(script, { web });
+  const on = await startProviderFixture(script, { web });
   const file = { text: "Owls hunt at night. They eat mice." };
-  const { id, fileIds } = await vectorStoreOf(on, { "owls.md": file });
+  const { id, fileIds } = await createVectorStore(on, { "owls.md": file });
   return { ...on, storeId: id, fileId: fileIds[0] ?? "" };
 }

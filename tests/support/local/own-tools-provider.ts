@@ -8,7 +8,7 @@ import {
   scriptedModel,
 } from "weakincentives/local";
 import { hostSandbox } from "../host-sandbox.ts";
-import { asking } from "./stage.ts";
+import { createRequester } from "./stage.ts";
 
 /** Starts a provider with custom tools on a socket, for one test. */
 export async function startProvider(
@@ -20,7 +20,7 @@ export async function startProvider(
   const provider = new LocalProvider({ model, sandbox: hostSandbox(), tools, ...options });
   onTestFinished(() => provider[Symbol.asyncDispose]());
   const { url } = await provider.listen();
-  return { provider, url, ...asking(globalThis.fetch, url) };
+  return { provider, url, ...createRequester(globalThis.fetch, url) };
 }
 
 /** A minimal tool: it rolls the number of its sides. */

@@ -1,14 +1,14 @@
 import { isPlainObject } from "../../../src/base/freeze.ts";
-import { recordsAt, textAt } from "../../../src/base/reading.ts";
+import { readRecords, readString } from "../../../src/base/reading.ts";
 import type { WireItem } from "../../../src/openai/wire.ts";
-import { findItem, type Stage, vectorStoreOf } from "./stage.ts";
+import { findItem, type ProviderFixture, createVectorStore } from "./stage.ts";
 
 /** Returns why a recorded request cannot be replayed on the local provider, or `null`. */
 export function reasonToSkip(request: WireItem): string | null {
   const missing = ["conversation", "background", "prompt"].find((key) => request[key]);
   if (missing !== undefined) return `the provider has no ${missing}`;
-  const items = recordsAt(request, "input");
-  const types = [...recordsAt(request, "tools"), ...items].map((one) => textAt(one, "type"));
+  const items = readRecords(request, "input");
+  const types = [...readRecords(request, "tools"), ...items].map((one) => readString(one, "type"));
   const foreign = types.find((type) => /^(mcp|computer|image_generation|tool_search)/.test(type));
   if (foreign !== undefined) return `the provider has no ${foreign}`;
   if (types.includes("item_reference")) return "it names what another server stored";
@@ -21,12 +21,12 @@ export function reasonToSkip(request: WireItem): string | null {
 }
 
 /** The files of each vector store, by its id. */
-type StoreFiles = Parameters<typeof vectorStoreOf>[1];
+type StoreFiles = Parameters<typeof createVectorStore>[1];
 
 /** Adapts a recorded request to the local provider: creates the resources that it names first. */
-export async function adapted(
+export async function adaptRequest(
   request: WireItem,
-  on: Stage,
+  on: ProviderFixture,
   files: StoreFiles = {},
 ): Promise<WireItem> {
   const text = JSON.stringify(request);
@@ -50,7 +50,7 @@ export async function adapted(
 }
 
 /** Returns values that this server encrypted. */
-async function createSeals({ ask }: Stage) {
+async function createSeals({ ask }: ProviderFixture) {
   const include = ["reasoning.encrypted_content"];
   const thinking = await ask("POST /responses", { model: "thinker", input: "Hi.", include });
   const compacting = await ask("POST /responses/compact", { model: "any", input: "Hi." });
@@ -60,25 +60,25 @@ async function createSeals({ ask }: Stage) {
   };
 }
 
-async function createResource(id: string, on: Stage, files: StoreFiles): Promise<string> {
+async function createResource(id: string, on: ProviderFixture, files: StoreFiles): Promise<string> {
   const { ask, fetch, url } = on;
   if (id.startsWith("cntr_")) return readId(await ask("POST /containers", { name: id }));
-  if (id.startsWith("vs_")) return (await vectorStoreOf(on, files)).id;
+  if (id.startsWith("vs_")) return (await createVectorStore(on, files)).id;
   const form = new FormData();
   form.set("purpose", "user_data");
   form.set("file", new File(["Owls."], "owls.txt"));
   const response = await fetch(`${url}/files`, { method: "POST", body: form });
-  return textAt(Object(await response.json()), "id");
+  return readString(Object(await response.json()), "id");
 }
 
 function readId({ body }: { readonly body: WireItem }): string {
-  return textAt(body, "id");
+  return readString(body, "id");
 }
 
 /** Creates a stored response with the calls that this request answers. */
-async function storePreviousResponse(request: WireItem, { ask }: Stage): Promise<WireItem> {
+async function storePreviousResponse(request: WireItem, { ask }: ProviderFixture): Promise<WireItem> {
   if (!request["previous_response_id"]) return {};
-  const items = recordsAt(request, "input");
+  const items = readRecords(request, "input");
   const before = { model: "caller", input: JSON.stringify(items), tools: request["tools"] ?? [] };
   return { previous_response_id: readId(await ask("POST /responses", before)) };
 }

@@ -1,9 +1,9 @@
-import { recordsAt, textAt } from "../../../src/base/reading.ts";
+import { readRecords, readString } from "../../../src/base/reading.ts";
 import type { WireItem } from "../../../src/openai/wire.ts";
-import { type Stage, vectorStoreOf } from "./stage.ts";
+import { type ProviderFixture, createVectorStore } from "./stage.ts";
 
 /** Returns the local path of a recorded request. Creates the resources that it names first. */
-export async function pathHere(path: string, on: Stage): Promise<string> {
+export async function createLocalPath(path: string, on: ProviderFixture): Promise<string> {
   const [kind = "", id = ""] = path.slice(1).split(/[/?]/);
   if (kind === "responses") {
     const { id: response } = await on.respond({ input: "Hi." });
@@ -13,28 +13,28 @@ export async function pathHere(path: string, on: Stage): Promise<string> {
     const { body } = await on.ask("POST /containers", { name: "recorded" });
     if (!id.startsWith("cntr_")) return path;
     const at = `/containers/${body["id"]}/files`;
-    const file = await uploadForm(on, at, formOf("recorded.txt"));
-    return path.replace(id, textAt(body, "id")).replace(/cfile_\w+/, textAt(file, "id"));
+    const file = await uploadForm(on, at, createForm("recorded.txt"));
+    return path.replace(id, readString(body, "id")).replace(/cfile_\w+/, readString(file, "id"));
   }
   if (kind === "vector_stores") {
     const files = { "a.txt": { text: "Owls." }, "b.txt": { text: "Cats." } };
-    const { id: store, fileIds } = await vectorStoreOf(on, files);
+    const { id: store, fileIds } = await createVectorStore(on, files);
     return path.replace(/vs_\w+/, store).replace(/file-\w+/, fileIds[0] ?? "");
   }
-  const file = await uploadForm(on, "/files", formOf("recorded.txt", "user_data"));
-  return path.replace(/file-\w+/, textAt(file, "id"));
+  const file = await uploadForm(on, "/files", createForm("recorded.txt", "user_data"));
+  return path.replace(/file-\w+/, readString(file, "id"));
 }
 
 /** Returns the recorded upload: its original bytes, or a form with the file of the response. */
-export function uploadOf(request: unknown, answer: WireItem): RequestInit {
+export function createUpload(request: unknown, answer: WireItem): RequestInit {
   const body = readRecordedBytes(request);
   if (body) {
     const boundary = body.subarray(2, body.indexOf("\r\n")).toString();
     const headers = { "content-type": `multipart/form-data; boundary="${boundary}"` };
     return { headers, body: new Uint8Array(body) };
   }
-  const name = textAt(answer, "filename") || textAt(answer, "path").replace(/^.*\/[0-9a-f]+-/, "");
-  return { body: formOf(name || "recorded.txt", textAt(answer, "purpose")) };
+  const name = readString(answer, "filename") || readString(answer, "path").replace(/^.*\/[0-9a-f]+-/, "");
+  return { body: createForm(name || "recorded.txt", readString(answer, "purpose")) };
 }
 
 /** Returns a form recorded as text (with lost line endings) or as an array of its parts. */
@@ -51,30 +51,30 @@ function readRecordedBytes(request: unknown): Buffer | null {
 }
 
 /** Creates a form with a file. A container file has no purpose. */
-export function formOf(name: string, purpose = ""): FormData {
+export function createForm(name: string, purpose = ""): FormData {
   const form = new FormData();
   if (purpose !== "") form.set("purpose", purpose);
   form.set("file", new File(["Owls."], name));
   return form;
 }
 
-async function uploadForm({ fetch, url }: Stage, path: string, body: FormData): Promise<WireItem> {
+async function uploadForm({ fetch, url }: ProviderFixture, path: string, body: FormData): Promise<WireItem> {
   const response = await fetch(url + path, { method: "POST", body });
   return Object(await response.json());
 }
 
 /** Lists fields that the recorded response has and ours lacks, or that have another type. `null` matches any type. */
-export function shapeProblems(theirs: unknown, ours: unknown, at = "body"): readonly string[] {
+export function findShapeProblems(theirs: unknown, ours: unknown, at = "body"): readonly string[] {
   if (theirs === null || ours === null) return ours === undefined ? [`${at} is missing`] : [];
   if (describeKind(theirs) !== describeKind(ours))
     return [`${at} is ${describeKind(ours)}, not ${describeKind(theirs)}`];
   if (Array.isArray(theirs) && Array.isArray(ours)) {
     const isComparable = theirs.length > 0 && ours.length > 0;
-    return isComparable ? shapeProblems(theirs[0], ours[0], `${at}[0]`) : [];
+    return isComparable ? findShapeProblems(theirs[0], ours[0], `${at}[0]`) : [];
   }
   if (typeof theirs !== "object") return [];
   return Object.entries(theirs).flatMap(([key, value]) =>
-    shapeProblems(value, Object(ours)[key], `${at}.${key}`),
+    findShapeProblems(value, Object(ours)[key], `${at}.${key}`),
   );
 }
 
@@ -83,7 +83,7 @@ function describeKind(value: unknown): string {
 }
 
 /** Returns the values of every `object` and `type` field. */
-export function namesIn(value: WireItem): readonly string[] {
-  const first = recordsAt(value, "data").slice(0, 1).flatMap(namesIn);
-  return [textAt(value, "object"), textAt(value, "type"), ...first].filter((name) => name !== "");
+export function listTypeNames(value: WireItem): readonly string[] {
+  const first = readRecords(value, "data").slice(0, 1).flatMap(listTypeNames);
+  return [readString(value, "object"), readString(value, "type"), ...first].filter((name) => name !== "");
 }

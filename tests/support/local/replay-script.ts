@@ -1,12 +1,12 @@
 import type { ModelAction } from "weakincentives/local";
-import { recordAt, recordsAt, textAt, textsAt } from "../../../src/base/reading.ts";
+import { readRecord, readRecords, readString, readStrings } from "../../../src/base/reading.ts";
 import type { WireItem } from "../../../src/openai/wire.ts";
 
 /** Returns actions that create these items, or a string with the reason why that is impossible. */
-export function actionsFor(output: readonly WireItem[]): readonly ModelAction[] | string {
+export function toActions(output: readonly WireItem[]): readonly ModelAction[] | string {
   const actions: ModelAction[] = [];
   for (const item of output) {
-    const type = textAt(item, "type");
+    const type = readString(item, "type");
     const made = makers.get(type)?.(item);
     if (!made) return `the provider has no ${type}`;
     actions.push(...made);
@@ -23,37 +23,37 @@ const makers: ReadonlyMap<string, (item: WireItem) => readonly ModelAction[]> = 
   ["reasoning", toThought],
   ["function_call", (item: WireItem) => toCall(item, "arguments")],
   ["custom_tool_call", (item: WireItem) => toCall(item, "input")],
-  ["code_interpreter_call", (item: WireItem) => [{ code: textAt(item, "code") }]],
+  ["code_interpreter_call", (item: WireItem) => [{ code: readString(item, "code") }]],
   [
     "file_search_call",
-    (item: WireItem) => [{ search: { file: textsAt(item, "queries")[0] ?? "anything" } }],
+    (item: WireItem) => [{ search: { file: readStrings(item, "queries")[0] ?? "anything" } }],
   ],
   ["web_search_call", toSearch],
-  ["apply_patch_call", (item: WireItem) => [{ patch: [recordAt(item, "operation")] }]],
+  ["apply_patch_call", (item: WireItem) => [{ patch: [readRecord(item, "operation")] }]],
   ["compaction", () => [{ compact: true }]],
 ]);
 
 function toAnswer(item: WireItem): readonly ModelAction[] {
-  const parts = recordsAt(item, "content");
+  const parts = readRecords(item, "content");
   const refusal = parts.find(({ type }) => type === "refusal");
-  if (refusal) return [{ refuse: textAt(refusal, "refusal") }];
-  return [{ say: parts.map((part) => textAt(part, "text")).join("") }];
+  if (refusal) return [{ refuse: readString(refusal, "refusal") }];
+  return [{ say: parts.map((part) => readString(part, "text")).join("") }];
 }
 
 function toThought(item: WireItem): readonly ModelAction[] {
-  const parts = recordsAt(item, "summary").map((part) => textAt(part, "text"));
+  const parts = readRecords(item, "summary").map((part) => readString(part, "text"));
   return [{ think: parts.join("\n\n") }];
 }
 
 function toCall(item: WireItem, key: string): readonly ModelAction[] {
-  const [name, callId] = [textAt(item, "name"), textAt(item, "call_id")];
-  return [{ call: { name, args: textAt(item, key), callId } }];
+  const [name, callId] = [readString(item, "name"), readString(item, "call_id")];
+  return [{ call: { name, args: readString(item, key), callId } }];
 }
 
 function toSearch(item: WireItem): readonly ModelAction[] {
-  const action = recordAt(item, "action");
-  const [url, pattern] = [textAt(action, "url"), textAt(action, "pattern")];
+  const action = readRecord(item, "action");
+  const [url, pattern] = [readString(action, "url"), readString(action, "pattern")];
   if (action["type"] === "find_in_page") return [{ search: { find: pattern, in: url } }];
   if (action["type"] === "open_page") return [{ search: { open: url || "https://x.example" } }];
-  return [{ search: { web: textAt(action, "query") || "anything" } }];
+  return [{ search: { web: readString(action, "query") || "anything" } }];
 }

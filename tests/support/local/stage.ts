@@ -10,10 +10,10 @@ import {
 } from "weakincentives/local";
 import type { WireItem } from "../../../src/openai/wire.ts";
 import { hostSandbox } from "../host-sandbox.ts";
-import { checkedFetch, eventsIn } from "./checked-fetch.ts";
+import { checkedFetch, parseEvents } from "./checked-fetch.ts";
 
 /** A provider on a socket, for one test. All its responses are validated against OpenAI's document. */
-export interface Stage {
+export interface ProviderFixture {
   readonly provider: LocalProvider;
   /** Ends in `/v1`. */
   readonly url: string;
@@ -34,10 +34,10 @@ export interface Answer {
 }
 
 /** Starts a provider that is disposed when the test ends. By default its code is not isolated. */
-export async function stage(
+export async function startProviderFixture(
   script: ModelScript,
   options: LocalProviderOptions = {},
-): Promise<Stage> {
+): Promise<ProviderFixture> {
   const provider = new LocalProvider({
     model: scriptedModel(script),
     sandbox: hostSandbox(),
@@ -52,12 +52,12 @@ export async function stage(
       await provider[Symbol.asyncDispose]();
     }
   });
-  return { provider, url, fetch, ...asking(fetch, url) };
+  return { provider, url, fetch, ...createRequester(fetch, url) };
 }
 
 /** Creates the same request helpers over any `fetch`. */
-export function asking(fetch: typeof globalThis.fetch, url: string) {
-  const ask: Stage["ask"] = async (route, body, headers = {}) => {
+export function createRequester(fetch: typeof globalThis.fetch, url: string) {
+  const ask: ProviderFixture["ask"] = async (route, body, headers = {}) => {
     const [method = "", path = ""] = route.split(" ");
     const response = await fetch(url + path, {
       method,
@@ -86,19 +86,19 @@ export function asking(fetch: typeof globalThis.fetch, url: string) {
       const whole = { model: "any", stream: true, ...body };
       const { status, body: answer } = await ask("POST /responses", whole);
       expect(status).toBe(200);
-      return eventsIn(String(answer["text"]));
+      return parseEvents(String(answer["text"]));
     },
   };
 }
 
 /** Returns a response's output items. */
-export function output(response: WireItem): readonly WireItem[] {
+export function readOutput(response: WireItem): readonly WireItem[] {
   return response["output"] as readonly WireItem[];
 }
 
 /** Returns the whole text of the model's messages. */
 export function readAnswer(response: WireItem): string {
-  return output(response)
+  return readOutput(response)
     .flatMap(({ content }) => (Array.isArray(content) ? content : []))
     .map((part: WireItem) => String(part["text"] ?? part["refusal"] ?? ""))
     .join("");
@@ -106,7 +106,7 @@ export function readAnswer(response: WireItem): string {
 
 /** Returns the first item with this type, which must exist. */
 export function findItem(response: WireItem, type: string): WireItem {
-  const item = output(response).find((one) => one["type"] === type);
+  const item = readOutput(response).find((one) => one["type"] === type);
   if (!item) throw new Error(`There is no ${type}`);
   return item;
 }
@@ -118,7 +118,7 @@ export function readAnnotations(response: WireItem): readonly WireItem[] {
 }
 
 /** Creates a folder with these files, deleted when the test ends. */
-export function folderOf(files: Readonly<Record<string, string>>): string {
+export function createFolder(files: Readonly<Record<string, string>>): string {
   const folder = mkdtempSync(join(tmpdir(), "wink-pages-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   for (const [path, text] of Object.entries(files)) {
@@ -129,8 +129,8 @@ export function folderOf(files: Readonly<Record<string, string>>): string {
 }
 
 /** Creates a vector store that has indexed these files. */
-export async function vectorStoreOf(
-  { ask, fetch, url }: Pick<Stage, "ask" | "fetch" | "url">,
+export async function createVectorStore(
+  { ask, fetch, url }: Pick<ProviderFixture, "ask" | "fetch" | "url">,
   files: Readonly<Record<string, { readonly text: string; readonly attributes?: object }>>,
 ): Promise<{ readonly id: string; readonly fileIds: readonly string[] }> {
   const { body: store } = await ask("POST /vector_stores", { name: "Birds" });

@@ -19,7 +19,7 @@ export interface TurnParts {
 }
 
 /** Creates the state of a new turn, with fake containers. */
-export function turnState(parts: TurnParts): TurnState {
+export function createTurnState(parts: TurnParts): TurnState {
   const { tools, items = [] } = parts;
   return {
     input: {
@@ -41,7 +41,7 @@ export function turnState(parts: TurnParts): TurnState {
       sealer: sealer(new Uint8Array(32)),
       ids: randomIds(),
       sleep: async () => undefined,
-      asked: { count: 0 },
+      modelRequests: { count: 0 },
       runTimeoutMs: 1000,
     },
     output: [],

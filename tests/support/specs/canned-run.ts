@@ -6,7 +6,7 @@ import {
   type SeenRequest,
   type WireScript,
   type WireServerOptions,
-  wireServer,
+  startWireServer,
 } from "../wire-server.ts";
 import type { Reach } from "./example-run.ts";
 
@@ -62,7 +62,7 @@ async function evaluateCanned<Output>(
   prompt: Prompt<Output>,
   { script, adapter = {}, evaluate = {}, server = {} }: CannedOptions,
 ): Promise<Shown & { readonly outcome: PromiseSettledResult<PromptResponse<Output>> }> {
-  await using api = await wireServer(script, server);
+  await using api = await startWireServer(script, server);
   const bus = recordingBus();
   const session = evaluate.session ?? new Session({ bus });
   const openai = new OpenAIAdapter({

@@ -9,11 +9,11 @@ import {
 } from "weakincentives/local";
 import { OpenAIAdapter, type OpenAIAdapterOptions, type WireItem } from "weakincentives/openai";
 import { fakeClock, type RecordingBus, recordingBus } from "weakincentives/testing";
-import { asking, type Stage, stage, vectorStoreOf } from "../local/stage.ts";
+import { createRequester, type ProviderFixture, startProviderFixture, createVectorStore } from "../local/stage.ts";
 import { type clients, testKey } from "../openai-clients.ts";
 import type { SeenRequest } from "../wire-server.ts";
 import { workspaceSandbox } from "../workspace/stage.ts";
-import { relayTo } from "./relay.ts";
+import { startRelay } from "./relay.ts";
 
 /** A way to connect to a provider. */
 export type Reach = (typeof clients)[number][1];
@@ -41,12 +41,12 @@ interface Shown {
 /** The local provider for one test, with a key, on a socket. Its hosted tools really run. */
 export interface Example {
   /** Sends a request directly to the provider, which `requests` does not show. */
-  readonly ask: Stage["ask"];
+  readonly ask: ProviderFixture["ask"];
   /** Requests of the adapter. */
   readonly requests: readonly SeenRequest[];
   adapter(options?: Partial<OpenAIAdapterOptions>): OpenAIAdapter;
   /** Creates a vector store of texts by their names. Returns its id and its file ids. */
-  store(texts: Readonly<Record<string, string>>): ReturnType<typeof vectorStoreOf>;
+  store(texts: Readonly<Record<string, string>>): ReturnType<typeof createVectorStore>;
   /** Evaluates a prompt. The evaluation must succeed. */
   run<Output>(
     prompt: Prompt<Output>,
@@ -70,8 +70,8 @@ export async function startExample(
     ...provider,
     model: createUsedUpModel(script),
   };
-  const { url, fetch } = await stage(script, options);
-  const relay = await relayTo(url, fetch);
+  const { url, fetch } = await startProviderFixture(script, options);
+  const relay = await startRelay(url, fetch);
   onTestFinished(async () => {
     await relay[Symbol.asyncDispose]();
     expect(relay.problems).toEqual([]);
@@ -81,7 +81,7 @@ export async function startExample(
     headers.set("authorization", `Bearer ${testKey}`);
     return fetch(input, { ...init, headers });
   };
-  const { ask } = asking(withKey, url);
+  const { ask } = createRequester(withKey, url);
   const adapter: Example["adapter"] = (more = {}) =>
     new OpenAIAdapter({
       model: "gpt-4.1",
@@ -108,7 +108,7 @@ export async function startExample(
     ask,
     requests: relay.requests,
     adapter,
-    store: (texts) => vectorStoreOf({ ask, fetch: withKey, url }, toFiles(texts)),
+    store: (texts) => createVectorStore({ ask, fetch: withKey, url }, toFiles(texts)),
     async run(prompt, more = {}) {
       const { outcome, ...shown } = await evaluatePrompt(prompt, more);
       if (outcome.status === "rejected") throw outcome.reason;

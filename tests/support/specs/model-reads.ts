@@ -1,6 +1,6 @@
 import type { ModelRequest } from "weakincentives/local";
 import { isPlainObject } from "../../../src/base/freeze.ts";
-import { recordsAt, textAt } from "../../../src/base/reading.ts";
+import { readRecords, readString } from "../../../src/base/reading.ts";
 import type { WireItem } from "../../../src/openai/wire.ts";
 
 /** Readers of results for models that react to them; `null` while there are none. */
@@ -10,8 +10,8 @@ export function readPrinted({ items }: ModelRequest): string | null {
   const call = findLast(items, "code_interpreter_call");
   return (
     call &&
-    recordsAt(call, "outputs")
-      .map((part) => textAt(part, "logs"))
+    readRecords(call, "outputs")
+      .map((part) => readString(part, "logs"))
       .join("")
   );
 }
@@ -19,14 +19,14 @@ export function readPrinted({ items }: ModelRequest): string | null {
 /** Returns the output of the last function call. */
 export function readFunctionOutput({ items }: ModelRequest): string | null {
   const item = findLast(items, "function_call_output");
-  return item && textAt(item, "output");
+  return item && readString(item, "output");
 }
 
 /** Returns the best passage of the last file search. */
 export function readPassage({ items }: ModelRequest): string | null {
   const call = findLast(items, "file_search_call");
-  const [best] = call ? recordsAt(call, "results") : [];
-  return best ? textAt(best, "text") : null;
+  const [best] = call ? readRecords(call, "results") : [];
+  return best ? readString(best, "text") : null;
 }
 
 function findLast(items: readonly object[], type: string): WireItem | null {

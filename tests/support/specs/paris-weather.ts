@@ -1,9 +1,9 @@
 import type { ModelScript } from "weakincentives/local";
-import { folderOf } from "../local/stage.ts";
+import { createFolder } from "../local/stage.ts";
 
 /** Returns a web of one page, and a model that searches it. */
 export function createSearch(script: ModelScript) {
-  const web = folderOf({
+  const web = createFolder({
     "pages.json": JSON.stringify({ "paris.html": weather }),
     "paris.html": "<title>Weather</title><p>The current weather in Paris: rain.</p>",
   });

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { isPlainObject } from "../../../src/base/freeze.ts";
-import { requestProblems } from "../openapi.ts";
+import { findRequestProblems } from "../openapi.ts";
 import type { SeenRequest } from "../wire-server.ts";
 
 /** A server in front of another that records all traffic. */
@@ -18,7 +18,7 @@ export interface Relay extends AsyncDisposable {
  * Forwards all traffic to `to`. If the upstream connection breaks, the client's connection is closed
  * too.
  */
-export async function relayTo(to: string, fetch: typeof globalThis.fetch): Promise<Relay> {
+export async function startRelay(to: string, fetch: typeof globalThis.fetch): Promise<Relay> {
   const requests: SeenRequest[] = [];
   const problems: string[] = [];
   const server = createServer((request, response) => {
@@ -32,7 +32,7 @@ export async function relayTo(to: string, fetch: typeof globalThis.fetch): Promi
     const seen = toSeenRequest(request, bytes);
     const { method, path, query, body, text } = seen;
     const what = `request ${requests.push(seen)}, ${method} ${path}`;
-    const found = requestProblems(method, path, isJson(request) ? body : undefined) ?? [];
+    const found = findRequestProblems(method, path, isJson(request) ? body : undefined) ?? [];
     problems.push(...found.map((problem) => `${what}: ${problem}`));
     const answer = await fetch(`${to}${path}${query.size > 0 ? `?${query}` : ""}`, {
       method,

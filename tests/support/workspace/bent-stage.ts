@@ -33,7 +33,7 @@ import { openAIClient } from "../../../src/openai/http/http-client.ts";
 import { workspaceSandbox } from "./stage.ts";
 
 /** A request on its way to the provider. */
-export interface BentRequest {
+export interface InterceptedRequest {
   readonly method: string;
   /** The path below `/v1`, without the query. */
   readonly path: string;
@@ -42,7 +42,7 @@ export interface BentRequest {
   /** The body in Latin-1. */
   readonly text: string;
   /** Sends the request to the provider and returns its response. */
-  answer(): Promise<InterceptedResponse>;
+  forward(): Promise<InterceptedResponse>;
 }
 
 /** The response to an intercepted request. */
@@ -52,8 +52,8 @@ export interface InterceptedResponse {
 }
 
 /** Returns a response instead of the provider, or `null` to forward the request. May delay it. */
-export type Bend = (
-  request: BentRequest,
+export type Interceptor = (
+  request: InterceptedRequest,
 ) => Promise<InterceptedResponse | null> | InterceptedResponse | null;
 
 /** Options of the fixture. */
@@ -63,10 +63,10 @@ export interface InterceptionOptions {
 }
 
 /** An adapter, and a provider whose responses can be intercepted. */
-export interface BentStage {
+export interface InterceptionFixture {
   /** The requests in order, such as `"POST /containers"`, with ids replaced by `·`. */
   readonly requests: readonly string[];
-  readonly seen: readonly BentRequest[];
+  readonly seenRequests: readonly InterceptedRequest[];
   /** Calls that bypass the interceptors. */
   readonly calls: ContainerCalls;
   /** The client of the fixture's adapter. */
@@ -74,9 +74,9 @@ export interface BentStage {
   readonly adapter: OpenAIAdapter;
   readonly session: Session;
   readonly bus: RecordingBus;
-  bend(by: Bend): void;
+  intercept(by: Interceptor): void;
   /** Creates a section of the session that allows any host root. It is cleaned up when the test ends. */
-  section(
+  createSection(
     options?: Partial<OpenAIContainerWorkspaceSectionOptions>,
   ): OpenAIContainerWorkspaceSection;
   evaluate(
@@ -84,7 +84,7 @@ export interface BentStage {
     options?: EvaluateFixtureOptions,
   ): Promise<PromptResponse<unknown>>;
   /** Returns the output of each code call. */
-  printed(): readonly string[];
+  readOutputs(): readonly string[];
 }
 
 /** Options of an evaluation. */
@@ -98,10 +98,10 @@ export interface EvaluateFixtureOptions extends Partial<EvaluateOptions> {
 const CLEANUP_TIMEOUT_MS = 300_000;
 
 /** Starts the fixture. It is disposed when the test ends. */
-export async function bentStage(
+export async function createInterceptionFixture(
   script: ModelScript,
   setting: InterceptionOptions = {},
-): Promise<BentStage> {
+): Promise<InterceptionFixture> {
   const provider = new LocalProvider({
     model: scriptedModel(script),
     sandbox: workspaceSandbox(),
@@ -109,15 +109,15 @@ export async function bentStage(
   });
   onTestFinished(() => provider[Symbol.asyncDispose](), CLEANUP_TIMEOUT_MS);
   const { url } = await provider.listen();
-  const bends: Bend[] = [];
-  const seen: BentRequest[] = [];
+  const bends: Interceptor[] = [];
+  const seen: InterceptedRequest[] = [];
   const between = await startProxy(url, async (request) => {
     seen.push(request);
     for (const bend of bends) {
       const answer = await bend(request);
       if (answer) return answer;
     }
-    return await request.answer();
+    return await request.forward();
   });
   const client = openAIClient({ baseURL: between, apiKey: "local" });
   const bus = recordingBus();
@@ -130,15 +130,15 @@ export async function bentStage(
     ...setting.adapter,
   });
   return {
-    ...{ seen, client, adapter, session, bus },
+    ...{ seenRequests: seen, client, adapter, session, bus },
     calls: new ContainerCalls(openAIClient({ baseURL: url, apiKey: "local" })),
     get requests() {
       return seen.map(
         ({ method, path }) => `${method} ${path.replaceAll(/c(?:ntr|file)_\w+/g, "·")}`,
       );
     },
-    bend: (by) => void bends.push(by),
-    section(options = {}) {
+    intercept: (by) => void bends.push(by),
+    createSection(options = {}) {
       const section = new OpenAIContainerWorkspaceSection({
         session,
         allowedHostRoots: "any",
@@ -160,19 +160,19 @@ export async function bentStage(
       const prompt = new Prompt(new PromptTemplate({ ns: "tests", key: "bent", sections }));
       return await adapter.evaluate(prompt, { session, ...options });
     },
-    printed: () =>
+    readOutputs: () =>
       bus.of("ToolInvoked").map(({ result }) => String(Object(result.value)["stdout"])),
   };
 }
 
 /** Whether the workspace itself sent the request, to run Python. */
-export function ownRequest({ path, body }: BentRequest): boolean {
+export function isWorkspaceRequest({ path, body }: InterceptedRequest): boolean {
   return path === "/responses" && Object(body["tool_choice"]).type === "code_interpreter";
 }
 
 async function startProxy(
   to: string,
-  answer: (request: BentRequest) => Promise<InterceptedResponse>,
+  answer: (request: InterceptedRequest) => Promise<InterceptedResponse>,
 ): Promise<string> {
   const server = createServer((request, response) => {
     handleRequest(request, response).catch(() => void response.destroy());
@@ -195,7 +195,7 @@ async function startProxy(
   return `http://127.0.0.1:${typeof address === "object" ? address?.port : null}/v1`;
 }
 
-function parseRequest(request: IncomingMessage, bytes: Buffer, to: string): BentRequest {
+function parseRequest(request: IncomingMessage, bytes: Buffer, to: string): InterceptedRequest {
   const { method = "", headers } = request;
   const { pathname, search } = new URL(request.url ?? "", "http://127.0.0.1");
   const path = pathname.replace(/^\/v1(?=\/)/, "");
@@ -209,7 +209,7 @@ function parseRequest(request: IncomingMessage, bytes: Buffer, to: string): Bent
   return {
     ...{ method, path, text },
     body: isPlainObject(json) ? json : {},
-    async answer() {
+    async forward() {
       const given = await fetch(`${to}${path}${search}`, {
         method,
         headers: kept,

@@ -18,7 +18,7 @@ import {
 } from "weakincentives/openai";
 import * as z from "zod";
 import type { ContainerCalls } from "../../../src/openai/http/container-calls.ts";
-import { type CannedResponse, type Relay, type RelayedRequest, relayTo } from "./relay.ts";
+import { type CannedResponse, type FaultRelay, type RelayedRequest, startFaultRelay } from "./relay.ts";
 import { createWorkspaceFixture } from "./stage.ts";
 
 /** How a container fails: deleted, expired, without an interpreter, or reported as missing in a response with status 200. */
@@ -26,7 +26,7 @@ export type ContainerFault = "deleted" | "expired" | "kernel" | "reported";
 
 /** An adapter whose provider is behind a relay, and a prompt with a workspace. */
 export interface ContainerFaultFixture {
-  readonly relay: Relay;
+  readonly relay: FaultRelay;
   /** Calls that bypass the relay. */
   readonly calls: ContainerCalls;
   readonly section: OpenAIContainerWorkspaceSection;
@@ -53,7 +53,7 @@ export async function createContainerFaultFixture(
   setting: ContainerFaultOptions,
 ): Promise<ContainerFaultFixture> {
   const { url, calls } = await createWorkspaceFixture(withExpiry(script));
-  const relay = await relayTo(url);
+  const relay = await startFaultRelay(url);
   onTestFinished(() => relay[Symbol.asyncDispose]());
   const session = new Session();
   const events: BusEvent[] = [];
@@ -138,11 +138,11 @@ function createKill({
   calls,
 }: {
   readonly url: string;
-  readonly relay: Relay;
+  readonly relay: FaultRelay;
   readonly calls: ContainerCalls;
 }): ContainerFaultFixture["kill"] {
   const dead = new Map<string, CannedResponse>();
-  relay.answerBy(({ method, path, containerId }: RelayedRequest) =>
+  relay.respondWith(({ method, path, containerId }: RelayedRequest) =>
     method === "POST" && path === "/responses" ? (dead.get(containerId ?? "") ?? null) : null,
   );
   const createFailedResponse = (id: string) => ({

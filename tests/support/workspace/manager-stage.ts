@@ -2,7 +2,7 @@ import { onTestFinished } from "vitest";
 import { LocalProvider } from "../../../src/local/provider.ts";
 import { ContainerCalls } from "../../../src/openai/http/container-calls.ts";
 import { openAIClient } from "../../../src/openai/http/http-client.ts";
-import { containerSettings } from "../../../src/openai/workspace/container-config.ts";
+import { resolveContainerSettings } from "../../../src/openai/workspace/container-config.ts";
 import { ContainerLifecycle } from "../../../src/openai/workspace/container-lifecycle.ts";
 import {
   ContainerManager,
@@ -12,21 +12,21 @@ import type { FillStep } from "../../../src/openai/workspace/placement.ts";
 import { WorkspaceConnection } from "../../../src/openai/workspace/workspace-connection.ts";
 import { fakeClock } from "../../../src/testing/fake-clock.ts";
 import { hostSandbox } from "../host-sandbox.ts";
-import { type Relay, relayTo } from "./relay.ts";
+import { type FaultRelay, startFaultRelay } from "./relay.ts";
 
 /** A provider behind a relay, and managers for its containers. */
 export interface ContainerManagerFixture {
-  readonly relay: Relay;
+  readonly relay: FaultRelay;
   readonly url: string;
   readonly calls: ContainerCalls;
   /** The number of container creation requests. */
-  readonly made: number;
+  readonly createdCount: number;
   /** Creates a public container manager. */
-  manager(options?: Partial<ContainerManagerOptions>): ContainerManager;
+  createManager(options?: Partial<ContainerManagerOptions>): ContainerManager;
   /** Creates a container as a workspace does. */
-  filling(fill: Fill): FilledContainer;
+  createFilledContainer(fill: Fill): FilledContainer;
   /** Returns the container's status, or the HTTP status if the request fails. */
-  statusOf(id: string | null): Promise<unknown>;
+  readStatus(id: string | null): Promise<unknown>;
 }
 
 /** Fills a new container and reports its progress. */
@@ -45,11 +45,11 @@ export interface FilledContainer {
 }
 
 /** Starts the fixture. It is disposed when the test ends. */
-export async function managerStage(): Promise<ContainerManagerFixture> {
+export async function createContainerManagerFixture(): Promise<ContainerManagerFixture> {
   const provider = new LocalProvider({ sandbox: hostSandbox() });
   onTestFinished(() => provider[Symbol.asyncDispose]());
   const { url } = await provider.listen();
-  const relay = await relayTo(url);
+  const relay = await startFaultRelay(url);
   onTestFinished(() => relay[Symbol.asyncDispose]());
   const calls = new ContainerCalls(openAIClient({ baseURL: url, apiKey: "local" }));
   const client = openAIClient({ baseURL: relay.url, apiKey: "local" });
@@ -58,11 +58,11 @@ export async function managerStage(): Promise<ContainerManagerFixture> {
     relay,
     url,
     calls,
-    get made() {
+    get createdCount() {
       return relay.requests.filter(({ method, path }) => `${method} ${path}` === CREATE).length;
     },
-    manager: (options = {}) => new ContainerManager({ client, clock, ...options }),
-    filling(fill) {
+    createManager: (options = {}) => new ContainerManager({ client, clock, ...options }),
+    createFilledContainer(fill) {
       const replacements: FilledContainer["replacements"][number][] = [];
       const connection = new WorkspaceConnection(client, clock);
       connection.publish = (event) => {
@@ -72,7 +72,7 @@ export async function managerStage(): Promise<ContainerManagerFixture> {
         replacements.push({ containerId, replacedBy, reason, hasServed });
       };
       const manager = new ContainerLifecycle({
-        settings: containerSettings(),
+        settings: resolveContainerSettings(),
         name: "test",
         connection,
         contents: {
@@ -84,14 +84,14 @@ export async function managerStage(): Promise<ContainerManagerFixture> {
       });
       return { manager, replacements };
     },
-    statusOf: (id) => calls.status(id ?? "").catch((error: { status: unknown }) => error.status),
+    readStatus: (id) => calls.getStatus(id ?? "").catch((error: { status: unknown }) => error.status),
   };
 }
 
 const CREATE = "POST /containers";
 
 /** Creates an operation that fails if the container does not exist. */
-export function looks(at: ContainerManagerFixture): (id: string) => Promise<string> {
+export function createListOperation(at: ContainerManagerFixture): (id: string) => Promise<string> {
   return async (id) => {
     await at.calls.list(id).next();
     return id;
@@ -99,12 +99,12 @@ export function looks(at: ContainerManagerFixture): (id: string) => Promise<stri
 }
 
 /** Creates an operation that deletes its container the first `times` times. */
-export function dying(at: ContainerManagerFixture, times: number) {
+export function createFailingOperation(at: ContainerManagerFixture, times: number) {
   const seen: string[] = [];
   const operation = async (id: string) => {
     seen.push(id);
     if (seen.length <= times) await at.calls.remove(id);
-    return await looks(at)(id);
+    return await createListOperation(at)(id);
   };
   return { seen, operation };
 }

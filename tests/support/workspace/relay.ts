@@ -7,7 +7,7 @@ import {
 } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { isPlainObject } from "../../../src/base/freeze.ts";
-import { maybeTextAt, recordsAt } from "../../../src/base/reading.ts";
+import { readStringOrNull, readRecords } from "../../../src/base/reading.ts";
 
 /** A request that the relay received. */
 export interface RelayedRequest {
@@ -45,18 +45,18 @@ export interface CannedResponse {
 }
 
 /** A proxy between a client and a server that injects faults. */
-export interface Relay extends AsyncDisposable {
+export interface FaultRelay extends AsyncDisposable {
   /** `http://127.0.0.1:port/v1`. */
   readonly url: string;
   /** All requests, in order. */
   readonly requests: readonly RelayedRequest[];
   injectFault(fault: Fault): { readonly hits: number };
   /** Responds with the result of `answer` unless it is `null`. It is called again after the request was forwarded. */
-  answerBy(answer: (request: RelayedRequest) => CannedResponse | null): void;
+  respondWith(answer: (request: RelayedRequest) => CannedResponse | null): void;
 }
 
 /** Starts a relay that forwards all requests to `to`. If the server's connection breaks, the client's breaks too. */
-export async function relayTo(to: string): Promise<Relay> {
+export async function startFaultRelay(to: string): Promise<FaultRelay> {
   const requests: RelayedRequest[] = [];
   const faults: InjectedFault[] = [];
   const responders: ((request: RelayedRequest) => CannedResponse | null)[] = [];
@@ -107,7 +107,7 @@ export async function relayTo(to: string): Promise<Relay> {
       faults.push(set);
       return set;
     },
-    answerBy: (answer) => void responders.push(answer),
+    respondWith: (answer) => void responders.push(answer),
     async [Symbol.asyncDispose]() {
       const ended = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();
@@ -179,14 +179,14 @@ function parseRequest(request: IncomingMessage, bytes: Buffer): RelayedRequest {
   const text = bytes.toString("latin1");
   const json: unknown = isJson(headers) && text !== "" ? JSON.parse(bytes.toString()) : {};
   const body = isPlainObject(json) ? json : {};
-  const tools = recordsAt(body, "tools").map((tool) => maybeTextAt(tool, "container"));
+  const tools = readRecords(body, "tools").map((tool) => readStringOrNull(tool, "container"));
   const named = /^\/containers\/([^/]+)/.exec(path)?.[1] ?? tools.find((id) => id !== null);
   return { method, path, body, text, containerId: named ?? null };
 }
 
 function parseId(answer: Buffer): string | null {
   const json: unknown = JSON.parse(answer.toString());
-  return isPlainObject(json) ? maybeTextAt(json, "id") : null;
+  return isPlainObject(json) ? readStringOrNull(json, "id") : null;
 }
 
 function sendResponse(response: ServerResponse, { status, json }: CannedResponse): void {

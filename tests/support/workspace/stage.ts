@@ -94,7 +94,7 @@ export async function createWorkspaceFixture(
 }
 
 /** Creates a folder with these files. It is removed when the test ends. */
-export function repository(files: Readonly<Record<string, string | Uint8Array>>): string {
+export function createRepository(files: Readonly<Record<string, string | Uint8Array>>): string {
   const folder = mkdtempSync(join(tmpdir(), "wink-repository-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   for (const [path, bytes] of Object.entries(files)) {
@@ -105,7 +105,7 @@ export function repository(files: Readonly<Record<string, string | Uint8Array>>)
 }
 
 /** Reads every file below a folder as Latin-1, which preserves every byte. */
-export function filesIn(folder: string): Readonly<Record<string, string>> {
+export function readFiles(folder: string): Readonly<Record<string, string>> {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile());
   const paths = files.map(({ parentPath, name }) => join(parentPath, name)).sort();

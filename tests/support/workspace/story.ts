@@ -4,7 +4,7 @@ import { expect } from "vitest";
 import type { ModelAction } from "weakincentives/local";
 import type { OpenAIContainerWorkspaceSectionOptions } from "weakincentives/openai";
 import { isPlainObject } from "../../../src/base/freeze.ts";
-import { recordsAt, textAt } from "../../../src/base/reading.ts";
+import { readRecords, readString } from "../../../src/base/reading.ts";
 import {
   type ContainerFault,
   type ContainerFaultFixture,
@@ -12,7 +12,7 @@ import {
   type TaskScript,
 } from "./fault-stage.ts";
 import type { RelayedRequest } from "./relay.ts";
-import { filesIn, repository } from "./stage.ts";
+import { readFiles, createRepository } from "./stage.ts";
 import { PATH_LOOKUP, ReferenceFolder } from "./twin.ts";
 
 /** The code steps, in order. */
@@ -75,8 +75,8 @@ export class FaultScenario {
   }
 
   static async start(options: FaultScenarioOptions): Promise<FaultScenario> {
-    const folder = repository(MOUNTED);
-    const reference = new ReferenceFolder(repository({}));
+    const folder = createRepository(MOUNTED);
+    const reference = new ReferenceFolder(createRepository({}));
     for (const [path, bytes] of Object.entries(MOUNTED)) reference.write(`p/${path}`, bytes);
     const script: TaskScript = (task, items) => scenario.#playModel(task, items);
     const fixture = await createContainerFaultFixture(script, {
@@ -138,7 +138,7 @@ export class FaultScenario {
   async expectNothingLost(): Promise<void> {
     const { section } = this.fixture;
     await section.cleanup();
-    expect(filesIn(section.syncedDir ?? "")).toEqual(this.reference.files);
+    expect(readFiles(section.syncedDir ?? "")).toEqual(this.reference.files);
     expect(existsSync(dirname(section.tempDir))).toBe(false);
     expectConsistentRequests(this.fixture);
   }
@@ -179,9 +179,9 @@ export function isWorkspaceRequest(request: RelayedRequest): boolean {
 
 /** Returns the notes about replaced containers in a request. */
 export function readReplacementNotes({ body }: RelayedRequest): readonly string[] {
-  const messages = recordsAt(body, "input").filter(({ role }) => role === "developer");
+  const messages = readRecords(body, "input").filter(({ role }) => role === "developer");
   return messages
-    .map((message) => textAt(message, "content"))
+    .map((message) => readString(message, "content"))
     .filter((text) => /replaced/.test(text));
 }
 

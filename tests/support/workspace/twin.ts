@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { filesIn } from "./stage.ts";
+import { readFiles } from "./stage.ts";
 
 /**
  * Python that defines `at(path)`, which returns where a workspace file is: in a container with folders, in a
@@ -24,7 +24,7 @@ export class ReferenceFolder {
 
   /** The files by path, as Latin-1. */
   get files(): Readonly<Record<string, string>> {
-    return filesIn(this.folder);
+    return readFiles(this.folder);
   }
 
   write(path: string, bytes: string | Uint8Array): void {

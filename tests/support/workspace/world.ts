@@ -3,11 +3,11 @@ import { expect } from "vitest";
 import type { ModelAction } from "weakincentives/local";
 import { ContainerExpiredError } from "weakincentives/openai";
 import { FilesystemError } from "../../../src/base/filesystem-error.ts";
-import { treeDigest } from "../../../src/files/digests/file-digests.ts";
+import { digestTree } from "../../../src/files/digests/file-digests.ts";
 import type { Filesystem, FsSnapshot } from "../../../src/files/filesystem/filesystem.ts";
 import { HostFilesystem } from "../../../src/files/filesystem/host-filesystem.ts";
 import { InMemoryFilesystem } from "../../../src/files/filesystem/in-memory-filesystem.ts";
-import { type Tree, treeOf } from "../../../src/testing/filesystem/filesystem-case.ts";
+import { type Tree, readTree } from "../../../src/testing/filesystem/filesystem-case.ts";
 import { type CodeChange, type Files, planCode } from "./code-acts.ts";
 import {
   type ContainerFault,
@@ -15,7 +15,7 @@ import {
   createContainerFaultFixture,
 } from "./fault-stage.ts";
 import type { FaultMoment } from "./relay.ts";
-import { filesIn } from "./stage.ts";
+import { readFiles } from "./stage.ts";
 
 /** An operation on a file system. `marks` are the snapshots taken so far. */
 export type FileOperation = (filesystem: Filesystem, marks: FsSnapshot[]) => Promise<unknown>;
@@ -64,7 +64,7 @@ export class WorkspaceModel {
     const real = await runOperation(filesystem, this.#marks.real, act);
     if (real === "gone") return void expect(this.#deaths).toBeGreaterThan(deaths);
     expect(real).toEqual(await runOperation(this.#model, this.#marks.known, act));
-    this.#files = toTexts(await treeOf(this.#model));
+    this.#files = toTexts(await readTree(this.#model));
   }
 
   /** Evaluates a prompt without code and asserts that no file changes. */
@@ -83,7 +83,7 @@ export class WorkspaceModel {
     const deaths = this.#deaths;
     const found = await this.#evaluate();
     if (this.#deaths > deaths) await this.#fetchAgain();
-    const is = new Map(Object.entries(filesIn(this.fixture.section.tempDir)));
+    const is = new Map(Object.entries(readFiles(this.fixture.section.tempDir)));
     const mayBeLost = found === null || this.#deaths > deaths;
     expect(is).toEqual(mayBeLost && hasSameFiles(is, before) ? before : after);
     if (found !== null) expect(found).toContain(`tree:${computeDigest(before)}`);
@@ -103,14 +103,14 @@ export class WorkspaceModel {
 
   /** Asserts that the host's files equal the model. */
   async expectSameFiles(): Promise<void> {
-    expect(await this.#readHostTree()).toEqual(await treeOf(this.#model));
+    expect(await this.#readHostTree()).toEqual(await readTree(this.#model));
   }
 
   /** Cleans up and asserts that the synced files equal the model. */
   async expectSyncedFiles(): Promise<void> {
     const { section } = this.fixture;
     await section.cleanup();
-    expect(new Map(Object.entries(filesIn(section.syncedDir ?? "")))).toEqual(this.#files);
+    expect(new Map(Object.entries(readFiles(section.syncedDir ?? "")))).toEqual(this.#files);
   }
 
   async #kill(form: ContainerFault, id: string): Promise<void> {
@@ -167,11 +167,11 @@ export class WorkspaceModel {
       if (bytes === null) await this.#model.mkdir(path);
       else await this.#model.write(path, new Uint8Array(bytes));
     }
-    this.#files = toTexts(await treeOf(this.#model));
+    this.#files = toTexts(await readTree(this.#model));
   }
 
   async #readHostTree(): Promise<Tree> {
-    return await treeOf(new HostFilesystem(this.fixture.section.tempDir));
+    return await readTree(new HostFilesystem(this.fixture.section.tempDir));
   }
 }
 
@@ -211,5 +211,5 @@ function computeDigest(files: Files): string {
     ([path, text]) =>
       [path, createHash("sha256").update(Buffer.from(text, "latin1")).digest("hex")] as const,
   );
-  return treeDigest(new Map(digests));
+  return digestTree(new Map(digests));
 }

@@ -1,5 +1,5 @@
 import { closeSync, openSync, writeSync } from "node:fs";
-import { mountError } from "../../../host/host-error.ts";
+import { toFilesystemErrorWithRemedy } from "../../../host/host-error.ts";
 import { threadJob } from "../../../host/threads/thread-job.ts";
 import { writeTar } from "./tar-writer.ts";
 
@@ -34,6 +34,6 @@ function withDiskErrors<Result>(path: string, work: () => Result): Result {
   try {
     return work();
   } catch (error) {
-    throw mountError(error, path, "choose another path for the archive");
+    throw toFilesystemErrorWithRemedy(error, path, "choose another path for the archive");
   }
 }

@@ -1,5 +1,5 @@
 import { FilesystemError, WorkspaceSecurityError } from "../../../base/filesystem-error.ts";
-import { ancestorsOf, checkedPath, ROOT } from "../../path.ts";
+import { listAncestors, normalizePath, ROOT } from "../../path.ts";
 
 /** Collects the paths of one archive. Each file path must be unique, and no path may be both a file and a folder. */
 export class TarPaths {
@@ -10,7 +10,7 @@ export class TarPaths {
   addFile(name: string): string {
     const path = toInnerPath(name);
     if (this.#files.has(path) || this.#folders.has(path)) throw createDuplicateError(name);
-    this.#addFolders(name, ancestorsOf(path));
+    this.#addFolders(name, listAncestors(path));
     this.#files.add(path);
     return path;
   }
@@ -18,7 +18,7 @@ export class TarPaths {
   /** Adds a folder and its ancestors. The same folder may be added repeatedly. */
   addFolder(name: string): void {
     const path = toInnerPath(name.endsWith("/") ? name.slice(0, -1) : name);
-    this.#addFolders(name, [path, ...ancestorsOf(path)]);
+    this.#addFolders(name, [path, ...listAncestors(path)]);
   }
 
   #addFolders(name: string, paths: readonly string[]): void {
@@ -41,7 +41,7 @@ function toInnerPath(name: string): string {
   if (CONTROL_CHARACTER.test(name)) {
     throw FilesystemError.invalid(name, "contains a control character. Rename it.");
   }
-  return checkedPath(name);
+  return normalizePath(name);
 }
 
 function createDuplicateError(name: string): FilesystemError {

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createPaxRecords, createTar } from "../../../../tests/support/crafted-tar.ts";
-import { tarContents } from "../../../../tests/support/tar-contents.ts";
-import { growTree, temporaryTree } from "../../../../tests/support/temporary-tree.ts";
+import { readTarContents } from "../../../../tests/support/tar-contents.ts";
+import { writeTree, temporaryTree } from "../../../../tests/support/temporary-tree.ts";
 import { FilesystemError, WorkspaceSecurityError } from "../../../base/filesystem-error.ts";
-import { checkedPath } from "../../path.ts";
+import { normalizePath } from "../../path.ts";
 import { writeTar } from "./tar-writer.ts";
 
 const names = fc
@@ -37,7 +37,7 @@ test("readTar() returns the files that writeTar() packed", async () => {
   const root = temporaryTree();
   await fc.assert(
     fc.asyncProperty(trees, async (tree) => {
-      const folder = growTree(mkdtempSync(join(root, "in-")), tree);
+      const folder = writeTree(mkdtempSync(join(root, "in-")), tree);
       await expectContents(writeArchive(root, packFolder(folder)), tree);
     }),
     { numRuns: 60 },
@@ -58,7 +58,7 @@ test("readTar() returns the files that Python's tarfile packed in both formats",
   const sample = fc.sample(trees, 40).map((tree, index) => {
     const folder = join(root, String(index));
     mkdirSync(folder);
-    return { tree, folder: growTree(folder, tree) };
+    return { tree, folder: writeTree(folder, tree) };
   });
   execFileSync("python3", ["-c", PYTHON, ...sample.map(({ folder }) => folder)]);
   for (const { tree, folder } of sample) {
@@ -100,9 +100,9 @@ test("readTar() rejects a damaged tar or returns only paths inside the folder", 
       if (isSigned) signAll(tar);
       const path = writeArchive(root, tar.subarray(0, length));
       try {
-        const { files } = await tarContents(path, { maxBytes: 10_000, maxEntries: 20 });
+        const { files } = await readTarContents(path, { maxBytes: 10_000, maxEntries: 20 });
         for (const name of Object.keys(files)) {
-          expect(checkedPath(name)).toBe(name);
+          expect(normalizePath(name)).toBe(name);
           expect(isName(name.replaceAll("/", ""))).toBe(true);
         }
       } catch (error) {
@@ -141,7 +141,7 @@ async function expectContents(
   path: string,
   tree: Readonly<Record<string, Uint8Array>>,
 ): Promise<void> {
-  const { files, skipped } = await tarContents(path);
+  const { files, skipped } = await readTarContents(path);
   const toHexLines = (of: Readonly<Record<string, Uint8Array>>) =>
     Object.entries(of)
       .map(([name, bytes]) => `${name} ${Buffer.from(bytes).toString("hex")}`)

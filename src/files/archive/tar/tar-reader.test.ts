@@ -10,7 +10,7 @@ import {
   createTar,
   createTarEntry,
 } from "../../../../tests/support/crafted-tar.ts";
-import { tarContents } from "../../../../tests/support/tar-contents.ts";
+import { readTarContents } from "../../../../tests/support/tar-contents.ts";
 import { temporaryTree } from "../../../../tests/support/temporary-tree.ts";
 import { FilesystemError, WorkspaceSecurityError } from "../../../base/filesystem-error.ts";
 import { packDirectory } from "../pack.ts";
@@ -21,7 +21,7 @@ const NO_LIMITS: TarLimits = { maxBytes: Infinity, maxEntries: Infinity };
 const writeArchive = (tar: Uint8Array) => join(temporaryTree({ "a.tar": tar }), "a.tar");
 
 const readEntries = (...entries: readonly CraftedEntry[]) =>
-  tarContents(writeArchive(createTar(...entries)));
+  readTarContents(writeArchive(createTar(...entries)));
 
 const createPax = (fields: Readonly<Record<string, string | Buffer>>): CraftedEntry => ({
   type: "x",
@@ -36,7 +36,7 @@ describe("readTar()", () => {
     const folder = temporaryTree({ "a/b": "1", large, é: "2", [long]: "3", none: null });
     const path = join(temporaryTree(), "a.tar");
     await pipeline(packDirectory(folder), createWriteStream(path));
-    const { files, modes } = await tarContents(path);
+    const { files, modes } = await readTarContents(path);
     expect(Object.keys(files)).toEqual(["a/b", long, "large", "é"]);
     expect(files["large"]?.equals(large)).toBe(true);
     expect(files[long]?.toString()).toBe("3");
@@ -79,7 +79,7 @@ describe("readTar()", () => {
 
   test("ignores bytes after the end of the archive", async () => {
     const tar = Buffer.concat([createTar({ content: "1" }), Buffer.from("anything")]);
-    expect(Object.keys((await tarContents(writeArchive(tar))).files)).toEqual(["a"]);
+    expect(Object.keys((await readTarContents(writeArchive(tar))).files)).toEqual(["a"]);
   });
 
   test("reads a 200 MB file without filling the memory", async () => {
@@ -220,9 +220,9 @@ describe("readTar() limits", () => {
 
   test("count the bytes of all files and name the file that exceeds maxBytes", async () => {
     expect(
-      Object.keys((await tarContents(createThreeFiles(), { maxBytes: 4 })).files),
+      Object.keys((await readTarContents(createThreeFiles(), { maxBytes: 4 })).files),
     ).toHaveLength(3);
-    await expect(tarContents(createThreeFiles(), { maxBytes: 3 })).rejects.toMatchObject({
+    await expect(readTarContents(createThreeFiles(), { maxBytes: 3 })).rejects.toMatchObject({
       name: "FilesystemError",
       code: "EFBIG",
       path: "b",
@@ -232,16 +232,16 @@ describe("readTar() limits", () => {
 
   test("count entries of every kind", async () => {
     expect(
-      Object.keys((await tarContents(createThreeFiles(), { maxEntries: 3 })).files),
+      Object.keys((await readTarContents(createThreeFiles(), { maxEntries: 3 })).files),
     ).toHaveLength(3);
-    await expect(tarContents(createThreeFiles(), { maxEntries: 2 })).rejects.toMatchObject({
+    await expect(readTarContents(createThreeFiles(), { maxEntries: 2 })).rejects.toMatchObject({
       code: "EFBIG",
       path: "c",
       message: expect.stringContaining("is entry 3, over the limit of 2"),
     });
     for (const type of ["1", "5", "g"]) {
       const path = writeArchive(createTar({ name: "a/", type }, { name: "b/", type }));
-      await expect(tarContents(path, { maxEntries: 1 })).rejects.toThrow("is entry 2");
+      await expect(readTarContents(path, { maxEntries: 1 })).rejects.toThrow("is entry 2");
     }
   });
 });
@@ -251,7 +251,7 @@ describe("readTar() rejects an archive", () => {
 
   test("that is cut off at any position", async () => {
     for (let length = 0; length < tar.length; length += length % 512 === 511 ? 1 : 511) {
-      await expect(tarContents(writeArchive(tar.subarray(0, length)))).rejects.toMatchObject({
+      await expect(readTarContents(writeArchive(tar.subarray(0, length)))).rejects.toMatchObject({
         name: "FilesystemError",
         code: "EINVAL",
         message: expect.stringContaining(`is cut off after ${length} bytes. Download it again.`),
@@ -306,7 +306,7 @@ describe("readTar() rejects an archive", () => {
 
   test("with data between its two empty blocks", async () => {
     const odd = Buffer.concat([Buffer.alloc(512), createTar({})]);
-    await expect(tarContents(writeArchive(odd))).rejects.toThrow("is damaged at byte 0");
+    await expect(readTarContents(writeArchive(odd))).rejects.toThrow("is damaged at byte 0");
   });
 
   test("that is missing or a folder", async () => {
@@ -315,7 +315,7 @@ describe("readTar() rejects an archive", () => {
       [join(folder, "gone"), "ENOENT"],
       [folder, "EISDIR"],
     ] as const) {
-      await expect(tarContents(path)).rejects.toMatchObject({
+      await expect(readTarContents(path)).rejects.toMatchObject({
         name: "FilesystemError",
         code,
         message: expect.stringContaining("make it readable, then try again"),
@@ -329,7 +329,7 @@ test("readTar() uses a size that only a pax record has", async () => {
     Buffer.concat([createTarEntry(createPax({ size: "513" })), createTarEntry({})]),
   );
   writeFileSync(path, Buffer.concat([Buffer.alloc(1024, "x"), Buffer.alloc(1024)]), { flag: "a" });
-  expect((await tarContents(path)).files["a"]?.length).toBe(513);
+  expect((await readTarContents(path)).files["a"]?.length).toBe(513);
 });
 
 test("readTar() reads every format of GNU tar", async () => {
@@ -337,7 +337,7 @@ test("readTar() reads every format of GNU tar", async () => {
   const folder = temporaryTree({ "a/b": "1", [long]: "2", é: "3" });
   for (const format of ["gnu", "oldgnu", "pax", "posix", "ustar"]) {
     const tar = execFileSync("tar", ["-C", folder, `--format=${format}`, "-cf", "-", "."]);
-    const { files } = await tarContents(writeArchive(tar));
+    const { files } = await readTarContents(writeArchive(tar));
     expect(Object.keys(files).sort()).toEqual(["a/b", long, "é"]);
   }
 });

@@ -1,6 +1,6 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { FilesystemError } from "../../../base/filesystem-error.ts";
-import { mountError } from "../../../host/host-error.ts";
+import { toFilesystemErrorWithRemedy } from "../../../host/host-error.ts";
 
 /** The most bytes that one read returns, and that are held in memory. */
 export const TAR_CHUNK_BYTES = 64 * 1024;
@@ -11,7 +11,7 @@ export async function openTar(path: string): Promise<TarSource> {
     const file = await open(path, "r");
     return new TarSource(path, file, (await file.stat()).size);
   } catch (error) {
-    throw mountError(error, path, READ_REMEDY);
+    throw toFilesystemErrorWithRemedy(error, path, READ_REMEDY);
   }
 }
 
@@ -68,7 +68,7 @@ export class TarSource {
       const { bytesRead } = await this.#file
         .read(window, filled, window.length - filled, offset + filled)
         .catch((error: unknown) => {
-          throw mountError(error, this.path, READ_REMEDY);
+          throw toFilesystemErrorWithRemedy(error, this.path, READ_REMEDY);
         });
       if (bytesRead === 0) throw createCutOffError(this);
       filled += bytesRead;

@@ -3,7 +3,7 @@ import { chmodSync, readFileSync, symlinkSync, truncateSync, utimesSync } from "
 import { join } from "node:path";
 import { unpackTar } from "modern-tar";
 import { describe, expect, test } from "vitest";
-import { asPlainUser, temporaryTree } from "../../../../tests/support/temporary-tree.ts";
+import { runAsPlainUser, temporaryTree } from "../../../../tests/support/temporary-tree.ts";
 import { writeTar } from "./tar-writer.ts";
 
 function packFolder(folder: string): Buffer {
@@ -134,7 +134,7 @@ describe("writeTar() rejects", () => {
     const folder = temporaryTree({ a: "" });
     chmodSync(folder, 0o755);
     chmodSync(join(folder, "a"), 0o000);
-    await expect(asPlainUser(() => packFolder(folder))).rejects.toMatchObject({
+    await expect(runAsPlainUser(() => packFolder(folder))).rejects.toMatchObject({
       name: "FilesystemError",
       code: "EACCES",
       path: join(folder, "a"),

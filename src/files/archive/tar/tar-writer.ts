@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, readSync } from "node:fs";
 import { FilesystemError } from "../../../base/filesystem-error.ts";
 import { openNoFollow } from "../../../host/file-access.ts";
-import { mountError } from "../../../host/host-error.ts";
+import { toFilesystemErrorWithRemedy } from "../../../host/host-error.ts";
 import { readSortedEntries } from "../../folder-entries.ts";
 import { ChunkedOutput, type ChunkedOutputOptions, type EmitChunk } from "../chunked-output.ts";
 import { createPaxBlocks, fillTarHeader, TAR_BLOCK_BYTES, type TarEntry } from "./tar-header.ts";
@@ -67,7 +67,7 @@ function openFile(hostPath: string): number {
   try {
     return openNoFollow(hostPath);
   } catch (error) {
-    throw mountError(error, hostPath, PACK_REMEDY);
+    throw toFilesystemErrorWithRemedy(error, hostPath, PACK_REMEDY);
   }
 }
 

@@ -1,7 +1,7 @@
 import { isPlainObject } from "../../../base/freeze.ts";
-import { recordsAt, textAt, type UnknownRecord } from "../../../base/reading.ts";
+import { readRecords, readString, type UnknownRecord } from "../../../base/reading.ts";
 import type { WireItem } from "../../../openai/wire.ts";
-import { anyObject, anything, flag, list, type Shape, text } from "../../validators/shapes.ts";
+import { anyObject, anything, boolean, array, type Validator, string } from "../../validators/shapes.ts";
 import { anthropicWording, joinPath } from "./anthropic-wording.ts";
 import { assertAnthropic, optional, readRecord, record, tag } from "./record.ts";
 import { createInvalidProblem } from "./refusal.ts";
@@ -18,7 +18,7 @@ export function checkContent(content: unknown, role: string, path: string): read
 
 function checkBlock(value: unknown, role: string, path: string): Block {
   const block = readRecord(typed, value, path);
-  const type = textAt(block, "type");
+  const type = readString(block, "type");
   const shape = blocks.get(type) ?? (type.endsWith("_tool_result") ? serverResult : undefined);
   if (!shape) throw anthropicWording.unknownType(path, "type", type, [...blocks.keys()]);
   const only = roles.get(type) ?? (blocks.has(type) ? role : "assistant");
@@ -28,34 +28,34 @@ function checkBlock(value: unknown, role: string, path: string): Block {
   return { ...block, type };
 }
 
-const typed = record({ type: text() });
-const id = text({ pattern: /^[a-zA-Z0-9_-]+$/ });
+const typed = record({ type: string() });
+const id = string({ pattern: /^[a-zA-Z0-9_-]+$/ });
 
-const textBlock: Shape = (value, path, words) => {
-  const problem = record({ text: text() })(value, path, words);
+const textBlock: Validator = (value, path, words) => {
+  const problem = record({ text: string() })(value, path, words);
   if (problem || !isPlainObject(value)) return problem;
-  const content = textAt(value, "text");
+  const content = readString(value, "text");
   if (content === "") return createInvalidProblem(path, "text content blocks must be non-empty");
   if (content.trim() !== "") return null;
   return createInvalidProblem(path, "text content blocks must contain non-whitespace text");
 };
 
 /** Validates a `source` by its type. */
-function sourceByType(sources: Readonly<Record<string, Shape>>): Shape {
+function sourceByType(sources: Readonly<Record<string, Validator>>): Validator {
   const known = new Map(Object.entries(sources));
   const kind = record({ type: tag(...known.keys()) });
   return (value, path, words) => {
     const problem = kind(value, path, words);
     if (problem || !isPlainObject(value)) return problem;
-    return known.get(textAt(value, "type"))?.(value, path, words) ?? null;
+    return known.get(readString(value, "type"))?.(value, path, words) ?? null;
   };
 }
 
-const url = record({ url: text() });
-const file = record({ file_id: text() });
+const url = record({ url: string() });
+const file = record({ file_id: string() });
 
-function base64Data(...kinds: readonly string[]): Shape {
-  return record({ media_type: tag(...kinds), data: text() });
+function base64Data(...kinds: readonly string[]): Validator {
+  return record({ media_type: tag(...kinds), data: string() });
 }
 
 const image = record({
@@ -76,45 +76,45 @@ const document = record({
   }),
 });
 
-const use = record({ id, name: text(), input: anyObject });
+const use = record({ id, name: string(), input: anyObject });
 
-const resultParts: ReadonlyMap<string, Shape> = new Map([
-  ["text", record({ text: text() })], // unlike a message's text, a tool's text may be empty
+const resultParts: ReadonlyMap<string, Validator> = new Map([
+  ["text", record({ text: string() })], // unlike a message's text, a tool's text may be empty
   ["image", image],
   ["document", document],
-  ["search_result", record({ source: text() })],
-  ["tool_reference", record({ tool_name: text() })],
+  ["search_result", record({ source: string() })],
+  ["tool_reference", record({ tool_name: string() })],
 ]);
 
-const resultPart: Shape = (value, path, words = anthropicWording) => {
+const resultPart: Validator = (value, path, words = anthropicWording) => {
   const problem = typed(value, path, words);
   if (problem || !isPlainObject(value)) return problem;
-  const type = textAt(value, "type");
+  const type = readString(value, "type");
   const shape = resultParts.get(type);
   return shape
     ? shape(value, path, words)
     : words.unknownType(path, "type", type, [...resultParts.keys()]);
 };
 
-const resultContent: Shape = (value, path, words) =>
-  typeof value === "string" ? null : list(resultPart)(value, path, words);
+const resultContent: Validator = (value, path, words) =>
+  typeof value === "string" ? null : array(resultPart)(value, path, words);
 
 const serverResult = record({ tool_use_id: id, content: anything });
 
-const blocks: ReadonlyMap<string, Shape> = new Map([
+const blocks: ReadonlyMap<string, Validator> = new Map([
   ["text", textBlock],
   ["image", image],
   ["document", document],
-  ["search_result", record({ source: text() })],
-  ["tool_reference", record({ tool_name: text() })],
+  ["search_result", record({ source: string() })],
+  ["tool_reference", record({ tool_name: string() })],
   ["container_upload", file],
   ["tool_use", use],
   [
     "tool_result",
-    record({ tool_use_id: id, is_error: optional(flag), content: optional(resultContent) }),
+    record({ tool_use_id: id, is_error: optional(boolean), content: optional(resultContent) }),
   ],
-  ["thinking", record({ thinking: text(), signature: text() })],
-  ["redacted_thinking", record({ data: text() })],
+  ["thinking", record({ thinking: string(), signature: string() })],
+  ["redacted_thinking", record({ data: string() })],
   ["server_tool_use", use],
   ["mcp_tool_use", use],
   ["compaction", anything],
@@ -135,18 +135,18 @@ const roles: ReadonlyMap<string, string> = new Map([
 export function checkSystem(system: unknown): string | null {
   if (system === undefined || system === null) return null;
   if (typeof system === "string") return system === "" ? null : system;
-  assertAnthropic(list(systemBlock), system, "system");
-  const texts = recordsAt({ system }, "system").map((block) => textAt(block, "text"));
+  assertAnthropic(array(systemBlock), system, "system");
+  const texts = readRecords({ system }, "system").map((block) => readString(block, "text"));
   // The billing header is not passed to the model.
   const promptTexts = texts.filter((one) => !one.startsWith("x-anthropic-billing-header:"));
   return promptTexts.length === 0 ? null : promptTexts.join("\n\n");
 }
 
-const systemBlock: Shape = (value, path, words = anthropicWording) => {
+const systemBlock: Validator = (value, path, words = anthropicWording) => {
   if (!isPlainObject(value)) return words.wrongKind(path, ["object"], value);
   if (value["type"] !== "text")
     return words.unknownType(path, "type", String(value["type"]), ["text"]);
-  return record({ text: text() })(value, path, words);
+  return record({ text: string() })(value, path, words);
 };
 
 /** Returns the parts of a `tool_result`. A string becomes one part. */

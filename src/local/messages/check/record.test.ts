@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { flag, integer, list, map, object, oneOf, text } from "../../validators/shapes.ts";
+import { boolean, integer, array, recordOf, object, oneOf, string } from "../../validators/shapes.ts";
 import { anthropicWording } from "./anthropic-wording.ts";
 import { assertAnthropic, optional, readRecord, record, tag } from "./record.ts";
 
 describe("record()", () => {
-  const shape = record({ name: text(), kind: tag("a", "b"), count: optional(integer({ max: 9 })) });
+  const shape = record({ name: string(), kind: tag("a", "b"), count: optional(integer({ max: 9 })) });
 
   test("checks fields in order and ignores others", () => {
     expect(readRecord(shape, { kind: "a", name: "x", more: 1 }, "")).toMatchObject({ more: 1 });
@@ -27,17 +27,17 @@ describe("record()", () => {
 });
 
 test("validators pass the wording on to nested validators", () => {
-  const problemOf = (shape: typeof flag, value: unknown) =>
+  const problemOf = (shape: typeof boolean, value: unknown) =>
     shape(value, "x", anthropicWording)?.message;
-  expect(problemOf(list(flag), [true, 1])).toBe("x.1: Input should be a valid boolean");
-  expect(problemOf(object({ a: flag }), { a: true, b: 1 })).toBe(
+  expect(problemOf(array(boolean), [true, 1])).toBe("x.1: Input should be a valid boolean");
+  expect(problemOf(object({ a: boolean }), { a: true, b: 1 })).toBe(
     "x.b: Extra inputs are not permitted",
   );
   expect(problemOf(object({ a: oneOf("b") }), { a: 1 })).toBe("x.a: Input should be 'b'");
-  expect(problemOf(map(text({ min: 2 })), { a: "b" })).toBe(
+  expect(problemOf(recordOf(string({ min: 2 })), { a: "b" })).toBe(
     "x.a: String should have at least 2 characters",
   );
-  expect(problemOf(list(flag, { max: 1 }), [true, true])).toBe(
+  expect(problemOf(array(boolean, { max: 1 }), [true, true])).toBe(
     "x: List should have at most 1 item",
   );
 });

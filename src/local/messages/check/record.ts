@@ -1,15 +1,15 @@
 import { isPlainObject } from "../../../base/freeze.ts";
 import type { UnknownRecord } from "../../../base/reading.ts";
-import { assertShape, oneOf, type Shape } from "../../validators/shapes.ts";
+import { assertValid, oneOf, type Validator } from "../../validators/shapes.ts";
 import { anthropicWording } from "./anthropic-wording.ts";
 
 /** A field that may be missing. Its validator then gets `undefined`. */
 export interface OptionalField {
-  readonly validator: Shape;
+  readonly validator: Validator;
 }
 
 /** Accepts objects with at least these fields, checked in this order. Ignores other fields. */
-export function record(fields: Readonly<Record<string, Shape | OptionalField>>): Shape {
+export function record(fields: Readonly<Record<string, Validator | OptionalField>>): Validator {
   const entries = Object.entries(fields);
   return (value, path, words = anthropicWording) => {
     if (!isPlainObject(value)) return words.wrongKind(path, ["object"], value);
@@ -25,7 +25,7 @@ export function record(fields: Readonly<Record<string, Shape | OptionalField>>):
 }
 
 /** A field that may be missing or `null`. */
-export function optional(shape: Shape): OptionalField {
+export function optional(shape: Validator): OptionalField {
   return {
     validator: (value, path, words) =>
       value === undefined || value === null ? null : shape(value, path, words),
@@ -38,12 +38,12 @@ export function tag(...values: readonly string[]): OptionalField {
 }
 
 /** Throws Anthropic's error if the value is invalid. */
-export function assertAnthropic(shape: Shape, value: unknown, path: string): void {
-  assertShape(shape, value, path, anthropicWording);
+export function assertAnthropic(shape: Validator, value: unknown, path: string): void {
+  assertValid(shape, value, path, anthropicWording);
 }
 
 /** Returns the value as an object. Throws Anthropic's error if it is invalid. */
-export function readRecord(shape: Shape, value: unknown, path: string): UnknownRecord {
+export function readRecord(shape: Validator, value: unknown, path: string): UnknownRecord {
   assertAnthropic(shape, value, path);
   return isPlainObject(value) ? value : {};
 }

@@ -1,15 +1,15 @@
 import { isPlainObject } from "../../../base/freeze.ts";
-import { textAt, textsAt } from "../../../base/reading.ts";
+import { readString, readStrings } from "../../../base/reading.ts";
 import type { WireItem } from "../../../openai/wire.ts";
 import {
   anyObject,
   anything,
-  decimal,
-  flag,
+  number,
+  boolean,
   integer,
-  list,
+  array,
   oneOf,
-  text,
+  string,
 } from "../../validators/shapes.ts";
 import { anthropicWording, joinPath } from "./anthropic-wording.ts";
 import type { CheckedMessage } from "./checked-message.ts";
@@ -67,7 +67,7 @@ export function checkMessageRequest(body: unknown, options: CheckOptions = {}): 
   const toolChoice = checkToolChoice(fields["tool_choice"], { tools, isThinking });
   assertAnthropic(delivered, fields, "");
   return {
-    model: textAt(fields, "model"),
+    model: readString(fields, "model"),
     maxTokens,
     system,
     messages,
@@ -75,16 +75,16 @@ export function checkMessageRequest(body: unknown, options: CheckOptions = {}): 
     toolChoice,
     thinking,
     format: findFormat(fields),
-    stopSequences: textsAt(fields, "stop_sequences"),
+    stopSequences: readStrings(fields, "stop_sequences"),
     stream: fields["stream"] === true,
     listsEdits: isPlainObject(fields["context_management"]),
   };
 }
 
-const named = record({ model: text({ min: 1 }) });
+const named = record({ model: string({ min: 1 }) });
 const limited = record({ max_tokens: integer({ min: 1 }) });
-const share = optional(decimal({ min: 0, max: 1 }));
-const delivered = record({ stop_sequences: optional(list(text())), stream: optional(flag) });
+const share = optional(number({ min: 0, max: 1 }));
+const delivered = record({ stop_sequences: optional(array(string())), stream: optional(boolean) });
 
 const KNOWN: ReadonlySet<string> = new Set([
   "model",

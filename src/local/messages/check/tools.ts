@@ -1,6 +1,6 @@
-import { textAt, textsAt } from "../../../base/reading.ts";
+import { readString, readStrings } from "../../../base/reading.ts";
 import type { WireItem } from "../../../openai/wire.ts";
-import { anyObject, flag, list, oneOf, text } from "../../validators/shapes.ts";
+import { anyObject, boolean, array, oneOf, string } from "../../validators/shapes.ts";
 import { anthropicWording, joinPath } from "./anthropic-wording.ts";
 import { assertAnthropic, optional, readRecord, record, tag } from "./record.ts";
 import { createInvalidProblem } from "./refusal.ts";
@@ -42,17 +42,17 @@ export function checkToolChoice(
       path,
       "Thinking may not be enabled when tool_choice forces tool use.",
     );
-  if (type === "tool") assertAnthropic(record({ name: text() }), choice, path);
-  const name = type === "tool" ? textAt(choice, "name") : null;
+  if (type === "tool") assertAnthropic(record({ name: string() }), choice, path);
+  const name = type === "tool" ? readString(choice, "name") : null;
   if (name !== null && !tools.some((tool) => tool["name"] === name))
     throw createInvalidProblem(path, `Tool '${name}' not found in provided tools`);
-  assertAnthropic(record({ disable_parallel_tool_use: optional(flag) }), choice, path);
+  assertAnthropic(record({ disable_parallel_tool_use: optional(boolean) }), choice, path);
   return { type, name, isParallel: choice["disable_parallel_tool_use"] !== true };
 }
 
 const types = ["auto", "any", "tool", "none"] as const;
 
-const name = text({ pattern: /^[a-zA-Z0-9_-]{1,128}$/ });
+const name = string({ pattern: /^[a-zA-Z0-9_-]{1,128}$/ });
 const named = record({ name });
 const custom = record({ name, input_schema: record({ type: oneOf("object") }) });
 
@@ -81,12 +81,12 @@ const KINDS = ["custom", "web_search_20250305", "bash_20250124", "text_editor_20
 const KNOWN =
   /^(?:mcp_toolset|(?:web_search|web_fetch|code_execution|bash|text_editor|computer|memory|tool_search_tool_(?:regex|bm25)|advisor)(?:_\d{8})?)$/;
 
-const texts = optional(list(text()));
+const texts = optional(array(string()));
 
 function checkDomains(tool: WireItem, path: string): void {
   assertAnthropic(record({ allowed_domains: texts, blocked_domains: texts }), tool, path);
   const isBoth =
-    textsAt(tool, "allowed_domains").length > 0 && textsAt(tool, "blocked_domains").length > 0;
+    readStrings(tool, "allowed_domains").length > 0 && readStrings(tool, "blocked_domains").length > 0;
   if (isBoth)
     throw createInvalidProblem(
       path,

@@ -1,9 +1,9 @@
 import { isPlainObject } from "../../../base/freeze.ts";
 import { parseJson } from "../../../base/json.ts";
-import { list, show } from "../../../base/show.ts";
+import { quoteNames, quoteValue } from "../../../base/show.ts";
 import type { Validation } from "../../../base/validation.ts";
 import type { ModelAction } from "../../model-action.ts";
-import { isHandedOver, toAction } from "../../tools/tool-catalog.ts";
+import { isClientTool, toAction } from "../../tools/tool-catalog.ts";
 import type { ChatFunction, ChatFunctions } from "./offered-functions.ts";
 import { toArgumentsText } from "./past-calls.ts";
 import type { ChatTurn } from "./spoken-history.ts";
@@ -39,7 +39,7 @@ function toTextActions(
 ): readonly ModelAction[] {
   const continues = calls.some((call) => {
     const { hosted = null } = all.find(({ name }) => name === call.name) ?? {};
-    return hosted !== null && !isHandedOver(hosted.tool);
+    return hosted !== null && !isClientTool(hosted.tool);
   });
   const thoughts = continues ? [thought, text, refusal] : [thought];
   const answers: readonly ModelAction[] = [
@@ -61,8 +61,8 @@ function toCallAction(
     const known =
       all.length === 0
         ? "no functions are available"
-        : `the functions are ${list(all.map((one) => one.name))}`;
-    return { ok: false, problem: `the function ${show(name)} does not exist; ${known}` };
+        : `the functions are ${quoteNames(all.map((one) => one.name))}`;
+    return { ok: false, problem: `the function ${quoteValue(name)} does not exist; ${known}` };
   }
   if (!called.hosted) return { ok: true, value: { call: { name, args: toRawArguments(args) } } };
   const read = parseArguments(args);
@@ -71,7 +71,7 @@ function toCallAction(
   const fitting = hosted.read(read.value);
   return fitting
     ? { ok: true, value: toAction(hosted.tool, fitting) }
-    : { ok: false, problem: describeBadArguments(called, `they are ${show(read.value)}`) };
+    : { ok: false, problem: describeBadArguments(called, `they are ${quoteValue(read.value)}`) };
 }
 
 /** Returns the arguments unchanged. The client decides how its function handles invalid JSON. */
@@ -88,7 +88,7 @@ function parseArguments(args: unknown): Validation<Readonly<Record<string, unkno
   const { value } = parsed;
   return isPlainObject(value)
     ? { ok: true, value }
-    : { ok: false, problem: `they are ${show(value)}` };
+    : { ok: false, problem: `they are ${quoteValue(value)}` };
 }
 
 function describeBadArguments({ name, parameters }: ChatFunction, problem: string): string {

@@ -1,5 +1,5 @@
-import { orAborted } from "../../../base/clock.ts";
-import { messageOf } from "../../../base/errors.ts";
+import { raceAbort } from "../../../base/clock.ts";
+import { getErrorMessage } from "../../../base/errors.ts";
 import { isPlainObject } from "../../../base/freeze.ts";
 import { parseJson } from "../../../base/json.ts";
 import { ApiProblem } from "../../api-problem.ts";
@@ -39,7 +39,7 @@ export function createUpstreamExchange(settings: UpstreamSettings, path: string)
       return { status, header, text: await response.text() };
     };
     try {
-      return readBody(await orAborted(sendAndRead(), anySignal), createFailure);
+      return readBody(await raceAbort(sendAndRead(), anySignal), createFailure);
     } catch (thrown) {
       signal?.throwIfAborted();
       if (thrown instanceof ApiProblem) throw thrown;
@@ -150,6 +150,6 @@ function toErrorText(error: unknown): string {
 function describeInnermostCause(thrown: unknown): string {
   let last = thrown;
   while (last instanceof Error && last.cause instanceof Error) last = last.cause;
-  const text = messageOf(last);
+  const text = getErrorMessage(last);
   return text === "" && last instanceof Error && "code" in last ? String(last.code) : text;
 }

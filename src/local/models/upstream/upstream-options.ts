@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from "../../../base/clock.ts";
 import { InvalidOptionError } from "../../../base/errors.ts";
 import { isPlainObject } from "../../../base/freeze.ts";
-import { list } from "../../../base/show.ts";
+import { quoteNames } from "../../../base/show.ts";
 
 /** Options of `upstreamModel()`. */
 export interface UpstreamModelOptions {
@@ -44,7 +44,7 @@ export function readUpstreamSettings(options: UpstreamModelOptions): UpstreamSet
   }
   for (const key of Object.keys(options)) {
     if (KNOWN.includes(key)) continue;
-    const rule = `must be one of ${list(KNOWN)}`;
+    const rule = `must be one of ${quoteNames(KNOWN)}`;
     throwInvalidOption(`upstreamModel.${key}`, undefined, {
       rule,
       remedy: "remove it",

@@ -4,60 +4,60 @@ import type { ToolCatalog } from "../../tools/tool-catalog.ts";
 import {
   anyObject,
   anything,
-  byType,
-  decimal,
+  taggedUnion,
+  number,
   either,
-  flag,
+  boolean,
   integer,
-  list,
-  map,
-  maybe,
+  array,
+  recordOf,
+  nullable,
   object,
   oneOf,
-  type Shape,
-  text,
+  type Validator,
+  string,
 } from "../../validators/shapes.ts";
-import { createItemsShape } from "./items.ts";
+import { createItemsValidator } from "./items.ts";
 import { orderKeys } from "./order-keys.ts";
 import { requireStrictSchema } from "./strict.ts";
-import { createToolShape } from "./tools.ts";
+import { createToolValidator } from "./tools.ts";
 
 /** Validates the body of `POST /v1/responses`, except for `tool_choice`, which depends on the tools. */
-export function createBodyValidator(catalog: ToolCatalog): Shape {
-  const tool = createToolShape(catalog);
+export function createBodyValidator(catalog: ToolCatalog): Validator {
+  const tool = createToolValidator(catalog);
   return object(
-    { model: text({ min: 1 }) },
+    { model: string({ min: 1 }) },
     {
       ...otherFields,
-      input: either({ string: longText, array: createItemsShape(catalog, tool) }),
-      tools: maybe(list(tool, { max: 128 })),
-      include: maybe(list(oneOf(...listIncludes(catalog)))),
+      input: either({ string: longText, array: createItemsValidator(catalog, tool) }),
+      tools: nullable(array(tool, { max: 128 })),
+      include: nullable(array(oneOf(...listIncludes(catalog)))),
     },
   );
 }
 
 const efforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
-const summary = maybe(oneOf("auto", "concise", "detailed"));
+const summary = nullable(oneOf("auto", "concise", "detailed"));
 
-const reasoning: Shape = maybe(
+const reasoning: Validator = nullable(
   object(
     {},
     {
-      effort: maybe(oneOf(...efforts)),
+      effort: nullable(oneOf(...efforts)),
       summary,
       generate_summary: summary,
-      context: maybe(oneOf("auto", "current_turn", "all_turns")),
-      mode: text(),
+      context: nullable(oneOf("auto", "current_turn", "all_turns")),
+      mode: string(),
     },
   ),
 );
 
 const jsonSchema = object(
-  { type, name: text({ min: 1, max: 64, pattern: /^[a-zA-Z0-9_-]+$/ }), schema: anyObject },
-  { description: maybe(text()), strict: maybe(flag) },
+  { type, name: string({ min: 1, max: 64, pattern: /^[a-zA-Z0-9_-]+$/ }), schema: anyObject },
+  { description: nullable(string()), strict: nullable(boolean) },
 );
 
-const format = byType({
+const format = taggedUnion({
   text: object({ type }),
   json_object: object({ type }),
   json_schema: requireStrictSchema(jsonSchema, {
@@ -67,13 +67,13 @@ const format = byType({
   }),
 });
 
-const textOptions: Shape = maybe(
-  object({}, { format: maybe(format), verbosity: maybe(oneOf("low", "medium", "high")) }),
+const textOptions: Validator = nullable(
+  object({}, { format: nullable(format), verbosity: nullable(oneOf("low", "medium", "high")) }),
 );
 
-const contextManagement = maybe(
-  list(
-    byType({ compaction: object({ type }, { compact_threshold: maybe(integer({ min: 1000 })) }) }),
+const contextManagement = nullable(
+  array(
+    taggedUnion({ compaction: object({ type }, { compact_threshold: nullable(integer({ min: 1000 })) }) }),
     { min: 1 },
   ),
 );
@@ -91,38 +91,38 @@ function listIncludes({ byItem }: ToolCatalog): readonly string[] {
   return Object.keys(orderKeys(all, errorOrders.includes));
 }
 
-const cacheOptions = maybe(
+const cacheOptions = nullable(
   object({}, { mode: oneOf("implicit", "explicit"), ttl: oneOf("30m", "12h") }),
 );
 
 const otherFields = {
-  instructions: maybe(longText),
+  instructions: nullable(longText),
   tool_choice: anything,
-  parallel_tool_calls: maybe(flag),
-  max_tool_calls: maybe(integer({ min: 1 })),
-  max_output_tokens: maybe(integer({ min: 16 })),
-  store: maybe(flag),
-  previous_response_id: maybe(text({ min: 1 })),
-  conversation: maybe(either({ string: text({ min: 1 }), object: object({ id: text() }) })),
+  parallel_tool_calls: nullable(boolean),
+  max_tool_calls: nullable(integer({ min: 1 })),
+  max_output_tokens: nullable(integer({ min: 16 })),
+  store: nullable(boolean),
+  previous_response_id: nullable(string({ min: 1 })),
+  conversation: nullable(either({ string: string({ min: 1 }), object: object({ id: string() }) })),
   context_management: contextManagement,
-  background: maybe(flag),
-  stream: maybe(flag),
-  stream_options: maybe(object({}, { include_obfuscation: flag })),
-  truncation: maybe(oneOf("auto", "disabled")),
+  background: nullable(boolean),
+  stream: nullable(boolean),
+  stream_options: nullable(object({}, { include_obfuscation: boolean })),
+  truncation: nullable(oneOf("auto", "disabled")),
   reasoning,
   text: textOptions,
-  temperature: maybe(decimal({ min: 0, max: 2 })),
-  top_p: maybe(decimal({ min: 0, max: 1 })),
-  top_logprobs: maybe(integer({ min: 0, max: 20 })),
-  metadata: maybe(map(text({ max: 512 }), { keys: 16, keyLength: 64 })),
-  user: maybe(text()),
-  safety_identifier: maybe(text({ max: 64 })),
-  prompt_cache_key: maybe(text({ max: 64 })),
+  temperature: nullable(number({ min: 0, max: 2 })),
+  top_p: nullable(number({ min: 0, max: 1 })),
+  top_logprobs: nullable(integer({ min: 0, max: 20 })),
+  metadata: nullable(recordOf(string({ max: 512 }), { keys: 16, keyLength: 64 })),
+  user: nullable(string()),
+  safety_identifier: nullable(string({ max: 64 })),
+  prompt_cache_key: nullable(string({ max: 64 })),
   prompt_cache_options: cacheOptions,
-  prompt_cache_retention: maybe(oneOf("in_memory", "24h")),
-  service_tier: maybe(oneOf("auto", "default", "flex", "scale", "priority", "fast", "ultrafast")),
-  moderation: maybe(anyObject),
-  prompt: maybe(object({ id: text() }, { version: maybe(text()), variables: maybe(anyObject) })),
+  prompt_cache_retention: nullable(oneOf("in_memory", "24h")),
+  service_tier: nullable(oneOf("auto", "default", "flex", "scale", "priority", "fast", "ultrafast")),
+  moderation: nullable(anyObject),
+  prompt: nullable(object({ id: string() }, { version: nullable(string()), variables: nullable(anyObject) })),
   access_programs: anything,
-  image: maybe(anyObject),
+  image: nullable(anyObject),
 };

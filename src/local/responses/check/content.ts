@@ -3,24 +3,24 @@ import { missingParameter } from "../../api-problem.ts";
 import { longText, type } from "../../tools/item-fields.ts";
 import {
   anyObject,
-  byType,
+  taggedUnion,
   either,
   integer,
   joinPath,
-  list,
-  maybe,
+  array,
+  nullable,
   object,
   oneOf,
-  type Shape,
-  text,
+  type Validator,
+  string,
 } from "../../validators/shapes.ts";
 
-const prompt_cache_breakpoint = maybe(
+const prompt_cache_breakpoint = nullable(
   object({ mode: oneOf("explicit") }, { ttl: oneOf("30m", "12h") }),
 );
 
 /** Also requires a string in at least one key of `keys`. Otherwise the error names the first key. */
-function requireOneOf(shape: Shape, ...keys: readonly [string, ...string[]]): Shape {
+function requireOneOf(shape: Validator, ...keys: readonly [string, ...string[]]): Validator {
   return (value, path) => {
     const problem = shape(value, path);
     if (problem || !isPlainObject(value)) return problem;
@@ -35,9 +35,9 @@ const inputImage = requireOneOf(
   object(
     { type },
     {
-      image_url: maybe(text({ max: 20_971_520 })),
-      file_id: maybe(text()),
-      detail: maybe(oneOf("low", "high", "auto", "original")),
+      image_url: nullable(string({ max: 20_971_520 })),
+      file_id: nullable(string()),
+      detail: nullable(oneOf("low", "high", "auto", "original")),
       prompt_cache_breakpoint,
     },
   ),
@@ -49,11 +49,11 @@ const inputFile = requireOneOf(
   object(
     { type },
     {
-      file_id: maybe(text()),
-      filename: maybe(text()),
-      file_data: maybe(text({ max: 73_400_320 })),
-      file_url: maybe(text()),
-      detail: maybe(oneOf("low", "high", "auto")),
+      file_id: nullable(string()),
+      filename: nullable(string()),
+      file_data: nullable(string({ max: 73_400_320 })),
+      file_url: nullable(string()),
+      detail: nullable(oneOf("low", "high", "auto")),
       prompt_cache_breakpoint,
     },
   ),
@@ -69,32 +69,32 @@ const inputParts = {
 };
 
 /** Validates the content of a message to the model. */
-export const inputContent: Shape = either({
+export const inputContent: Validator = either({
   string: longText,
-  array: list(byType(inputParts)),
+  array: array(taggedUnion(inputParts)),
 });
 
-const index = maybe(integer());
+const index = nullable(integer());
 const span = { start_index: integer(), end_index: integer() };
 
-const annotation = byType({
-  url_citation: object({ type, url: text(), title: maybe(text()), ...span }, { index }),
-  file_citation: object({ type, file_id: text(), index: integer() }, { filename: text() }),
+const annotation = taggedUnion({
+  url_citation: object({ type, url: string(), title: nullable(string()), ...span }, { index }),
+  file_citation: object({ type, file_id: string(), index: integer() }, { filename: string() }),
   container_file_citation: object(
-    { type, container_id: text(), file_id: text(), ...span },
-    { filename: text(), index },
+    { type, container_id: string(), file_id: string(), ...span },
+    { filename: string(), index },
   ),
-  file_path: object({ type, file_id: text(), index: integer() }),
+  file_path: object({ type, file_id: string(), index: integer() }),
 });
 
 /** Validates the content of a message from the model. */
-export const outputContent: Shape = either({
+export const outputContent: Validator = either({
   string: longText,
-  array: list(
-    byType({
+  array: array(
+    taggedUnion({
       output_text: object(
         { type, text: longText },
-        { annotations: maybe(list(annotation)), logprobs: maybe(list(anyObject)) },
+        { annotations: nullable(array(annotation)), logprobs: nullable(array(anyObject)) },
       ),
       refusal: object({ type, refusal: longText }),
     }),
@@ -102,4 +102,4 @@ export const outputContent: Shape = either({
 });
 
 /** Validates the output of a function or custom tool. */
-export const callOutput: Shape = inputContent;
+export const callOutput: Validator = inputContent;

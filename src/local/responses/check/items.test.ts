@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { builtInCatalog } from "../../tools/index.ts";
-import { createItemsShape } from "./items.ts";
-import { createToolShape } from "./tools.ts";
+import { createItemsValidator } from "./items.ts";
+import { createToolValidator } from "./tools.ts";
 
-const items = createItemsShape(builtInCatalog, createToolShape(builtInCatalog));
+const items = createItemsValidator(builtInCatalog, createToolValidator(builtInCatalog));
 
 const checkItems = (...values: readonly unknown[]) => items(values, "input");
 

@@ -13,21 +13,21 @@ import type { ToolCatalog } from "../../tools/tool-catalog.ts";
 import {
   anyObject,
   anything,
-  byType,
-  idOf,
+  taggedUnion,
+  idWithPrefix,
   joinPath,
-  list,
-  maybe,
+  array,
+  nullable,
   object,
   oneOf,
-  type Shape,
-  text,
+  type Validator,
+  string,
 } from "../../validators/shapes.ts";
 import { callOutput, inputContent, outputContent } from "./content.ts";
 
 /** Validates `input` as an array. `tool` validates the entries of `tools` that some items contain. */
-export function createItemsShape(catalog: ToolCatalog, tool: Shape): Shape {
-  const everyItem = list(createItemValidator(catalog, tool));
+export function createItemsValidator(catalog: ToolCatalog, tool: Validator): Validator {
+  const everyItem = array(createItemValidator(catalog, tool));
   return (value, path) => {
     const problem = everyItem(value, path);
     if (problem || !Array.isArray(value)) return problem;
@@ -41,17 +41,17 @@ export function createItemsShape(catalog: ToolCatalog, tool: Shape): Shape {
 }
 
 /** Validates an entry of `input`. Messages and references by id may omit `type`. */
-function createItemValidator({ byItem }: ToolCatalog, tool: Shape): Shape {
-  const tools = list(tool);
+function createItemValidator({ byItem }: ToolCatalog, tool: Validator): Validator {
+  const tools = array(tool);
   const checkTools =
-    (shape: Shape): Shape =>
+    (shape: Validator): Validator =>
     (value, path) =>
       shape(value, path) ?? tools(Object(value)["tools"], joinPath(path, "tools"));
   const hosted = [...byItem.values()].map((item) => {
     const { check = anyObject } = item;
     return [item.type, item.listsTools ? checkTools(check) : check] as const;
   });
-  const typed = byType({
+  const typed = taggedUnion({
     message: messages,
     reasoning,
     ...functionItems,
@@ -70,13 +70,13 @@ function createItemValidator({ byItem }: ToolCatalog, tool: Shape): Shape {
 
 const message = {
   type,
-  id: maybe(idOf("msg")),
+  id: nullable(idWithPrefix("msg")),
   status,
-  phase: maybe(oneOf("commentary", "final_answer")),
+  phase: nullable(oneOf("commentary", "final_answer")),
 };
 const inputMessage = object({ role: type, content: inputContent }, message);
 
-const messages = byType(
+const messages = taggedUnion(
   {
     user: inputMessage,
     assistant: object({ role: type, content: outputContent }, message),
@@ -87,11 +87,11 @@ const messages = byType(
 );
 
 const reasoning = object(
-  { type, summary: list(object({ type: oneOf("summary_text"), text: longText })) },
+  { type, summary: array(object({ type: oneOf("summary_text"), text: longText })) },
   {
-    id: idOf("rs"),
-    encrypted_content: maybe(text({ max: 20_971_520 })),
-    content: maybe(list(object({ type: oneOf("reasoning_text"), text: longText }))),
+    id: idWithPrefix("rs"),
+    encrypted_content: nullable(string({ max: 20_971_520 })),
+    content: nullable(array(object({ type: oneOf("reasoning_text"), text: longText }))),
     status,
   },
 );
@@ -99,33 +99,33 @@ const reasoning = object(
 /** Calls to the client's functions and custom tools, and their outputs. */
 const functionItems = {
   function_call: object(
-    { ...callFields, name: text({ min: 1 }), arguments: longText },
-    { ...callOptions, id: maybe(idOf("fc")), namespace: maybe(text()) },
+    { ...callFields, name: string({ min: 1 }), arguments: longText },
+    { ...callOptions, id: nullable(idWithPrefix("fc")), namespace: nullable(string()) },
   ),
   function_call_output: object(
     { ...callFields, output: callOutput },
-    { ...callOptions, name: maybe(text()), namespace: maybe(text()) },
+    { ...callOptions, name: nullable(string()), namespace: nullable(string()) },
   ),
   custom_tool_call: object(
-    { ...callFields, name: text({ min: 1 }), input: longText },
-    { ...callOptions, id: maybe(idOf("ctc")), namespace: maybe(text()) },
+    { ...callFields, name: string({ min: 1 }), input: longText },
+    { ...callOptions, id: nullable(idWithPrefix("ctc")), namespace: nullable(string()) },
   ),
   custom_tool_call_output: object({ ...callFields, output: callOutput }, callOptions),
 };
 
 const additionalTools = object(
-  { type, role: oneOf("developer"), tools: list(anything) },
+  { type, role: oneOf("developer"), tools: array(anything) },
   { id: itemId },
 );
 
 const otherItems = {
   configuration_update: anyObject,
   compaction: object(
-    { type, encrypted_content: text({ max: 20_971_520 }) },
+    { type, encrypted_content: string({ max: 20_971_520 }) },
     { id: itemId, created_by },
   ),
   compaction_trigger: object({ type }, { id: itemId }),
-  item_reference: object({ type, id: text({ min: 1 }) }),
+  item_reference: object({ type, id: string({ min: 1 }) }),
 };
 
-const untypedReference = object({ id: text({ min: 1 }) }, { type });
+const untypedReference = object({ id: string({ min: 1 }) }, { type });

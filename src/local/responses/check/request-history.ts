@@ -1,4 +1,4 @@
-import { textAt } from "../../../base/reading.ts";
+import { readString } from "../../../base/reading.ts";
 import type { WireItem } from "../../../openai/wire.ts";
 import { ApiProblem } from "../../api-problem.ts";
 import type { ToolCatalog } from "../../tools/tool-catalog.ts";
@@ -42,8 +42,8 @@ export function checkHistory(
 }
 
 function checkStored(item: WireItem, stored: StoredItems): void {
-  const [type, id] = [readItemType(item), textAt(item, "id")];
-  const isBare = type === "reasoning" && textAt(item, "encrypted_content") === "";
+  const [type, id] = [readItemType(item), readString(item, "id")];
+  const isBare = type === "reasoning" && readString(item, "encrypted_content") === "";
   const isNamed = (isBare && id !== "") || type === "item_reference";
   if (!isNamed || stored.isStored(id)) return;
   const message = `Item with id '${id}' not found. Items are not persisted when \`store\` is set to false. Try again with \`store\` set to true, or remove this item from your input.`;

@@ -2,7 +2,7 @@ import { isPlainObject } from "../../../base/freeze.ts";
 import type { WireItem } from "../../../openai/wire.ts";
 import { ApiProblem, invalidType } from "../../api-problem.ts";
 import type { ToolCatalog } from "../../tools/tool-catalog.ts";
-import type { Shape } from "../../validators/shapes.ts";
+import type { Validator } from "../../validators/shapes.ts";
 import { createBodyValidator } from "./body.ts";
 import { createToolChoiceCheck, type ToolChoice, type ToolChoiceCheck } from "./tool-choice.ts";
 
@@ -57,7 +57,7 @@ export function createRequestCheck(catalog: ToolCatalog): RequestCheck {
 
 function readRequest(
   body: unknown,
-  bodyShape: Shape,
+  bodyShape: Validator,
   checkToolChoice: ToolChoiceCheck,
 ): CheckedRequest {
   if (!isPlainObject(body)) throw invalidType("body", "an object", body);

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { builtInCatalog } from "../../tools/index.ts";
 import { createRequestCheck } from "./request.ts";
-import { createToolShape } from "./tools.ts";
+import { createToolValidator } from "./tools.ts";
 
 const checkRequest = createRequestCheck(builtInCatalog);
-const tool = createToolShape(builtInCatalog);
+const tool = createToolValidator(builtInCatalog);
 
 const empty = { type: "object", properties: {}, required: [], additionalProperties: false };
 const createSchema = (part: object) => ({ ...empty, properties: { a: part }, required: ["a"] });

@@ -1,9 +1,9 @@
 import { isPlainObject } from "../../../base/freeze.ts";
 import { ApiProblem } from "../../api-problem.ts";
-import { joinPath, type Shape } from "../../validators/shapes.ts";
+import { joinPath, type Validator } from "../../validators/shapes.ts";
 
 /** Also checks the schema under `key` against the rules of strict mode if the value has `strict: true`. */
-export function requireStrictSchema(shape: Shape, { key, of, code }: StrictWording): Shape {
+export function requireStrictSchema(shape: Validator, { key, of, code }: StrictWording): Validator {
   return (value, path) => {
     const problem = shape(value, path);
     if (problem || !isPlainObject(value) || value["strict"] !== true) return problem;

@@ -2,9 +2,9 @@ import { isPlainObject } from "../../../base/freeze.ts";
 import type { WireItem } from "../../../openai/wire.ts";
 import { ApiProblem } from "../../api-problem.ts";
 import { errorOrders } from "../../tools/index.ts";
-import { bare, type } from "../../tools/item-fields.ts";
+import { typeOnly, type } from "../../tools/item-fields.ts";
 import type { ToolCatalog } from "../../tools/tool-catalog.ts";
-import { byType, either, list, object, oneOf, type Shape } from "../../validators/shapes.ts";
+import { taggedUnion, either, array, object, oneOf, type Validator } from "../../validators/shapes.ts";
 import { orderKeys } from "./order-keys.ts";
 import { toolName } from "./tools.ts";
 
@@ -61,18 +61,18 @@ export function selectAllowedTools(
 
 const named = object({ type, name: toolName });
 
-function createChoiceValidator({ byChoice }: ToolCatalog): Shape {
-  const hosted = [...byChoice].map(([name, { checkChoice = bare }]) => [String(name), checkChoice]);
+function createChoiceValidator({ byChoice }: ToolCatalog): Validator {
+  const hosted = [...byChoice].map(([name, { checkChoice = typeOnly }]) => [String(name), checkChoice]);
   const all = { function: named, custom: named, ...Object.fromEntries(hosted) };
-  const one = orderKeys<Shape>(all, errorOrders.choices);
+  const one = orderKeys<Validator>(all, errorOrders.choices);
   const allowed = object({
     type,
     mode: oneOf("auto", "required"),
-    tools: list(byType(one), { min: 1 }),
+    tools: array(taggedUnion(one), { min: 1 }),
   });
   return either({
     string: oneOf("none", "auto", "required"),
-    object: byType({ ...one, allowed_tools: allowed }),
+    object: taggedUnion({ ...one, allowed_tools: allowed }),
   });
 }
 

@@ -2,10 +2,10 @@ import { describe, expect, test } from "vitest";
 import { ApiProblem } from "../../api-problem.ts";
 import { builtInCatalog } from "../../tools/index.ts";
 import { createRequestCheck } from "./request.ts";
-import { createToolShape } from "./tools.ts";
+import { createToolValidator } from "./tools.ts";
 
 const checkRequest = createRequestCheck(builtInCatalog);
-const tool = createToolShape(builtInCatalog);
+const tool = createToolValidator(builtInCatalog);
 
 const checkTool = (value: unknown) => tool(value, "tools[0]");
 

@@ -3,36 +3,36 @@ import { allowed_callers, type } from "../../tools/item-fields.ts";
 import type { ToolCatalog } from "../../tools/tool-catalog.ts";
 import {
   anyObject,
-  byType,
-  flag,
-  list,
-  maybe,
+  taggedUnion,
+  boolean,
+  array,
+  nullable,
   object,
   oneOf,
-  type Shape,
-  text,
+  type Validator,
+  string,
 } from "../../validators/shapes.ts";
 import { orderKeys } from "./order-keys.ts";
 import { requireStrictSchema } from "./strict.ts";
 
 /** Validates a function or custom tool name. */
-export const toolName = text({ min: 1, max: 64, pattern: /^[a-zA-Z0-9_-]+$/ });
+export const toolName = string({ min: 1, max: 64, pattern: /^[a-zA-Z0-9_-]+$/ });
 
 /** Validates an entry of `tools`: a tool of the client or any hosted tool, whether or not it can run here. */
-export function createToolShape({ byType: hosted }: ToolCatalog): Shape {
+export function createToolValidator({ byType: hosted }: ToolCatalog): Validator {
   const shapes = [...hosted].map(([name, { check = anyObject }]) => [String(name), check]);
-  return byType(orderKeys({ ...clientTools, ...Object.fromEntries(shapes) }, errorOrders.tools));
+  return taggedUnion(orderKeys({ ...clientTools, ...Object.fromEntries(shapes) }, errorOrders.tools));
 }
 
 const functionFields = object(
   { type, name: toolName },
   {
-    parameters: maybe(anyObject),
-    strict: maybe(flag),
-    description: maybe(text()),
-    defer_loading: flag,
-    async: flag,
-    output_schema: maybe(anyObject),
+    parameters: nullable(anyObject),
+    strict: nullable(boolean),
+    description: nullable(string()),
+    defer_loading: boolean,
+    async: boolean,
+    output_schema: nullable(anyObject),
     allowed_callers,
   },
 );
@@ -46,13 +46,13 @@ const functionTool = requireStrictSchema(functionFields, {
 const customTool = object(
   { type, name: toolName },
   {
-    description: text(),
-    format: byType({
+    description: string(),
+    format: taggedUnion({
       text: object({ type }),
-      grammar: object({ type, syntax: oneOf("lark", "regex"), definition: text() }),
+      grammar: object({ type, syntax: oneOf("lark", "regex"), definition: string() }),
     }),
-    defer_loading: flag,
-    async: flag,
+    defer_loading: boolean,
+    async: boolean,
     allowed_callers,
   },
 );
@@ -64,7 +64,7 @@ const clientTools = {
   namespace: object({
     type,
     name: toolName,
-    description: text(),
-    tools: list(byType({ function: functionTool, custom: customTool }), { min: 1 }),
+    description: string(),
+    tools: array(taggedUnion({ function: functionTool, custom: customTool }), { min: 1 }),
   }),
 };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { temporaryDataDir } from "../../../../tests/support/local-storage.ts";
+import { createTemporaryDataDir } from "../../../../tests/support/local-storage.ts";
 import type { WireItem } from "../../../openai/wire.ts";
 import { randomIds } from "../../ids.ts";
 import { openDatabase } from "../../store/database.ts";
@@ -31,7 +31,7 @@ const createCodeCall = (container_id: string): WireItem => ({
 
 /** Creates conversations over a database, with helpers that run turns. */
 function openConversations() {
-  const folder = temporaryDataDir();
+  const folder = createTemporaryDataDir();
   const database = openDatabase(folder.path);
   const real = sealerOf(new Uint8Array(32).fill(7));
   const counted = { opened: 0 };

@@ -33,7 +33,7 @@ export class EventWriter {
   }
 
   /** Writes all events of an item that is already finished. */
-  item(item: WireItem): void {
+  writeItem(item: WireItem): void {
     this.startItem(item);
     this.finishItem(item);
   }
@@ -87,7 +87,7 @@ export function createEvents(
   const writer = new EventWriter(catalog, (event) => events.push(event));
   for (const step of steps) {
     if ("begin" in step) writer.writeStart(step.begin);
-    else if ("item" in step) writer.item(step.item);
+    else if ("item" in step) writer.writeItem(step.item);
     else if ("problem" in step) writer.writeProblem(step.problem);
     else writer.writeEnd(step.end);
   }

@@ -1,4 +1,4 @@
-import { textAt } from "../../../base/reading.ts";
+import { readString } from "../../../base/reading.ts";
 import type { WireItem } from "../../../openai/wire.ts";
 import { createDeltas, createNoEvents, toInProgress } from "../../tools/item-events.ts";
 import type { LocalToolEvents } from "../../tools/local-tool.ts";
@@ -24,7 +24,7 @@ const creators: ReadonlyMap<unknown, Creator> = new Map<unknown, Creator>([
 
 /** Returns the events of a client tool call, whose arguments are streamed as text. */
 function createTextEvents(item: WireItem, key: string, name: string): LocalToolEvents {
-  const text = textAt(item, key);
+  const text = readString(item, key);
   return {
     added: { ...toInProgress(item), [key]: "" },
     running: createDeltas(`response.${name}`, item, text, { [key]: text }),
@@ -34,7 +34,7 @@ function createTextEvents(item: WireItem, key: string, name: string): LocalToolE
 
 /** Sends half of the encrypted content first, which cannot be opened. The finished item contains the rest. */
 function createCompactionEvents(item: WireItem): LocalToolEvents {
-  const sealed = textAt(item, "encrypted_content");
+  const sealed = readString(item, "encrypted_content");
   const added = { ...item, encrypted_content: sealed.slice(0, sealed.length / 2) };
   return { added, running: [], finished: [] };
 }

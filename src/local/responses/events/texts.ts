@@ -1,6 +1,6 @@
 import { isPlainObject } from "../../../base/freeze.ts";
 import type { WireItem } from "../../../openai/wire.ts";
-import { chunksOf, toCharacterBoundary } from "../../event-chunks.ts";
+import { splitIntoChunks, toCharacterBoundary } from "../../event-chunks.ts";
 import type { LocalToolEvent, LocalToolEvents } from "../../tools/local-tool.ts";
 
 /** Returns the events of a message. Each content part is added, streamed and completed. */
@@ -36,7 +36,7 @@ function* createSummaryEvents(item: WireItem): Iterable<LocalToolEvent> {
     const name = "response.reasoning_summary";
     yield { type: `${name}_part.added`, ...place, part: { ...part, text: "" } };
     const text = readText(part, "text");
-    for (const delta of chunksOf(text)) yield { type: `${name}_text.delta`, ...place, delta };
+    for (const delta of splitIntoChunks(text)) yield { type: `${name}_text.delta`, ...place, delta };
     yield { type: `${name}_text.done`, ...place, text };
     yield { type: `${name}_part.done`, ...place, part };
   }
@@ -69,7 +69,7 @@ function createPartEvents(part: WireItem): Iterable<LocalToolEvent> {
 }
 
 function* createPlainEvents(name: string, key: string, text: string): Iterable<LocalToolEvent> {
-  for (const delta of chunksOf(text)) yield { type: `${name}.delta`, delta };
+  for (const delta of splitIntoChunks(text)) yield { type: `${name}.delta`, delta };
   yield { type: `${name}.done`, [key]: text };
 }
 
@@ -83,12 +83,12 @@ function* createCitedEvents(part: WireItem): Iterable<LocalToolEvent> {
       text,
       Math.max(sentLength, findCitationEnd(annotation, text)),
     );
-    for (const delta of chunksOf(text.slice(sentLength, until)))
+    for (const delta of splitIntoChunks(text.slice(sentLength, until)))
       yield { type: `${name}.delta`, delta, logprobs: [] };
     yield { type: `${name}.annotation.added`, annotation_index, annotation };
     sentLength = until;
   }
-  for (const delta of chunksOf(text.slice(sentLength)))
+  for (const delta of splitIntoChunks(text.slice(sentLength)))
     yield { type: `${name}.delta`, delta, logprobs: [] };
   yield { type: `${name}.done`, text, logprobs: [] };
 }

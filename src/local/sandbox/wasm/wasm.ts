@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { messageOf } from "../../../base/errors.ts";
+import { getErrorMessage } from "../../../base/errors.ts";
 import type { Sandbox, SandboxOptions } from "../sandbox.ts";
 import { findPyodide } from "./child.ts";
 import { WasmFolder } from "./folder.ts";
@@ -71,7 +71,7 @@ async function runTrial(open: Sandbox["open"]): ReturnType<Sandbox["probe"]> {
     if (run.stdout !== "42\n") throw new Error(run.error ?? run.stderr);
     return { usable: true, reason: "a trial run succeeded" };
   } catch (error) {
-    const what = messageOf(error).trim();
+    const what = getErrorMessage(error).trim();
     const remedy = "npm install pyodide@314 on Node 22.19 or later";
     return { usable: false, reason: `a trial run failed (${what}): ${remedy}` };
   } finally {

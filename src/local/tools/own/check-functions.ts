@@ -65,6 +65,6 @@ function checkFunction(one: LocalToolFunction, field: string): void {
   try {
     jsonSchema(parameters);
   } catch (error) {
-    throw error instanceof InvalidOptionError ? error.renamed(`${field}.parameters`) : error;
+    throw error instanceof InvalidOptionError ? error.withField(`${field}.parameters`) : error;
   }
 }

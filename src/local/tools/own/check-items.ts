@@ -1,5 +1,5 @@
 import { isPlainObject } from "../../../base/freeze.ts";
-import { list } from "../../../base/show.ts";
+import { quoteNames } from "../../../base/show.ts";
 import type { LocalToolItem } from "../local-tool.ts";
 import {
   checkFunctions,
@@ -42,7 +42,7 @@ function checkItem(
   const { answer, needsAnswer, containerAt, includes = {} } = item;
   const others = types.filter((one) => one !== type);
   if (answer !== undefined && !others.includes(answer)) {
-    const rule = `must be another item type of the tool${others.length > 0 ? `: ${list(others)}` : ""}`;
+    const rule = `must be another item type of the tool${others.length > 0 ? `: ${quoteNames(others)}` : ""}`;
     throwInvalidOption(`${field}.answer`, answer, rule, "add that type to items, or omit answer");
   }
   if (needsAnswer && answer === undefined)

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { InvalidOptionError } from "../../../base/errors.ts";
 import { LocalProvider } from "../../provider.ts";
-import { createItemsShape } from "../../responses/check/items.ts";
-import { createToolShape } from "../../responses/check/tools.ts";
+import { createItemsValidator } from "../../responses/check/items.ts";
+import { createToolValidator } from "../../responses/check/tools.ts";
 import { builtInCatalog } from "../index.ts";
 import type { LocalTool } from "../local-tool.ts";
 
@@ -152,8 +152,8 @@ describe("The tools option", () => {
   test("rejects every item type and tool type of the API", () => {
     const names = (problem: { readonly message: string } | null) =>
       [...(problem?.message ?? "").matchAll(/'(\w+)'/g)].map(([, name = ""]) => name).slice(1);
-    const tool = createToolShape(builtInCatalog);
-    const items = createItemsShape(builtInCatalog, tool);
+    const tool = createToolValidator(builtInCatalog);
+    const items = createItemsValidator(builtInCatalog, tool);
     const itemTypes = names(items([{ type: "unknown" }], "input"));
     const toolTypes = names(tool({ type: "unknown" }, "tools[0]"));
     expect([itemTypes.length, toolTypes.length]).toEqual([31, 18]);

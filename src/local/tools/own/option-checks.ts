@@ -1,6 +1,6 @@
 import { InvalidOptionError } from "../../../base/errors.ts";
 import { isPlainObject } from "../../../base/freeze.ts";
-import { list } from "../../../base/show.ts";
+import { quoteNames } from "../../../base/show.ts";
 
 /** Remedy for an optional field with a wrong value. */
 export const OMIT_REMEDY = "omit it, or pass a value as documented for LocalTool";
@@ -50,11 +50,11 @@ export function checkKeys(
   known: readonly string[],
 ): asserts value is object {
   if (typeof value !== "object" || value === null || Array.isArray(value))
-    throwInvalidOption(field, value, "must be an object", `pass an object with ${list(known)}`);
+    throwInvalidOption(field, value, "must be an object", `pass an object with ${quoteNames(known)}`);
   if (!isPlainObject(value)) return; // a class instance may have other fields
   const unknown = Object.keys(value).find((key) => !known.includes(key));
   if (unknown === undefined) return;
-  const rule = `must be one of ${list(known)}`;
+  const rule = `must be one of ${quoteNames(known)}`;
   throwInvalidOption(
     `${field}.${unknown}`,
     value[unknown],

@@ -1,7 +1,7 @@
-import { orAborted } from "../../../base/clock.ts";
-import { messageOf } from "../../../base/errors.ts";
-import { deepFreeze, frozenCopy } from "../../../base/freeze.ts";
-import { list, show } from "../../../base/show.ts";
+import { raceAbort } from "../../../base/clock.ts";
+import { getErrorMessage } from "../../../base/errors.ts";
+import { deepFreeze, copyAndFreeze } from "../../../base/freeze.ts";
+import { quoteNames, quoteValue } from "../../../base/show.ts";
 import type { WireItem } from "../../../openai/wire.ts";
 import { ApiProblem } from "../../api-problem.ts";
 import type { LocalTool, LocalToolCall, LocalToolContext } from "../local-tool.ts";
@@ -27,11 +27,11 @@ export async function runCustomTool(
   const { signal } = context;
   let output: unknown;
   try {
-    const startRun = async () => await run(frozenCopy(call), restrictContext(context, guard));
-    output = await orAborted(startRun(), signal);
+    const startRun = async () => await run(copyAndFreeze(call), restrictContext(context, guard));
+    output = await raceAbort(startRun(), signal);
   } catch (error) {
     signal.throwIfAborted();
-    throw error instanceof ApiProblem ? error : guard.fail("run", messageOf(error));
+    throw error instanceof ApiProblem ? error : guard.fail("run", getErrorMessage(error));
   }
   const items: readonly unknown[] = Array.isArray(output) ? output : [output];
   if (items.length === 0) throw guard.fail("run", "it must return at least one item, got none");
@@ -48,8 +48,8 @@ function restrictContext(
     newId,
     containers,
     cite(hits) {
-      if (!Array.isArray(hits)) throw guard.fail("run", `cite() needs an array, got ${show(hits)}`);
-      cite(frozenCopy(hits));
+      if (!Array.isArray(hits)) throw guard.fail("run", `cite() needs an array, got ${quoteValue(hits)}`);
+      cite(copyAndFreeze(hits));
     },
   };
 }
@@ -66,7 +66,7 @@ function completeItem(output: unknown, { record, guard, context }: ItemParts): W
   const { type = types[0], id = context.newId(`${record.kind}_`) } = given;
   const known = types.find((one) => one === type);
   if (known === undefined)
-    throw guard.fail("run", `type must be one of ${list(types)}, got ${show(type)}`);
+    throw guard.fail("run", `type must be one of ${quoteNames(types)}, got ${quoteValue(type)}`);
   const call = record.items[known]?.answer === undefined ? {} : { call_id: context.newId("call_") };
   const item = { id, type, ...call, status: "completed", ...given };
   const problem = record.items[known]?.check?.(item, known);

@@ -1,11 +1,11 @@
-import { frozenCopy, isPlainObject } from "../../../base/freeze.ts";
-import { recordAt } from "../../../base/reading.ts";
+import { copyAndFreeze, isPlainObject } from "../../../base/freeze.ts";
+import { readRecord } from "../../../base/reading.ts";
 import { jsonSchema } from "../../../base/schema/json-schema.ts";
 import { validateNow } from "../../../base/schema/schema.ts";
 import type { WireItem } from "../../../openai/wire.ts";
-import { anyObject, object, type Shape, text } from "../../validators/shapes.ts";
+import { anyObject, object, type Validator, string } from "../../validators/shapes.ts";
 import { createNoEvents, createPlainEvents } from "../item-events.ts";
-import { bare, callId } from "../item-fields.ts";
+import { typeOnly, callId } from "../item-fields.ts";
 import type { LocalTool, LocalToolFunction, LocalToolItem } from "../local-tool.ts";
 import type { FunctionRecord, ItemRecord, ToolRecord } from "../tool-record.ts";
 import { runCustomTool } from "./run-tool.ts";
@@ -32,10 +32,10 @@ export function toToolRecord(tool: LocalTool): ToolRecord {
     check: guard.toShape("check", check?.bind(tool), anyObject),
     checkChoice: checkChoice
       ? guard.toShape("checkChoice", checkChoice.bind(tool), anyObject)
-      : bare,
+      : typeOnly,
     containerField,
     ...(echo && {
-      echo: (entry) => guard.toItem("echo", () => echo.call(tool, frozenCopy(entry))),
+      echo: (entry) => guard.toItem("echo", () => echo.call(tool, copyAndFreeze(entry))),
     }),
     run: (call, context) => runCustomTool({ run: run.bind(tool), record, guard }, call, context),
   };
@@ -54,7 +54,7 @@ export function listFunctions(tool: FunctionSource): readonly LocalToolFunction[
 
 function toFunctionRecord(given: LocalToolFunction, guard: ToolGuard): FunctionRecord {
   const { name, description, read } = given;
-  const parameters = frozenCopy(given.parameters);
+  const parameters = copyAndFreeze(given.parameters);
   const schema = jsonSchema(parameters);
   return {
     name,
@@ -106,8 +106,8 @@ function toItemRecord(item: LocalToolItem, place: ItemPlace): ItemRecord {
 }
 
 /** Creates the validator of the fields that the server relies on. All other fields belong to the tool. */
-function createItemShape({ answer }: LocalToolItem, isAnswer: boolean): Shape {
-  const id = text({ min: 1 });
+function createItemShape({ answer }: LocalToolItem, isAnswer: boolean): Validator {
+  const id = string({ min: 1 });
   const call = answer !== undefined || isAnswer ? { call_id: callId } : {};
   const frame = isAnswer ? object(call, { id }) : object({ ...call, id });
   const names = ["id", ...Object.keys(call)];
@@ -139,7 +139,7 @@ function createToCall(item: LocalToolItem, place: ItemPlace): NonNullable<ItemRe
   if (toCall)
     return (given) => guard.toPastCall(`items.${type}.toCall`, () => toCall.call(item, given));
   const names = new Set(
-    functions.flatMap(({ parameters }) => Object.keys(recordAt(parameters, "properties"))),
+    functions.flatMap(({ parameters }) => Object.keys(readRecord(parameters, "properties"))),
   );
   return (given) => {
     const entries = Object.entries(omitCommonFields(given));

@@ -1,10 +1,10 @@
-import { messageOf } from "../../../base/errors.ts";
+import { getErrorMessage } from "../../../base/errors.ts";
 import { isPlainObject } from "../../../base/freeze.ts";
-import { jsonProblem } from "../../../base/json.ts";
-import { show } from "../../../base/show.ts";
+import { findJsonProblem } from "../../../base/json.ts";
+import { quoteValue } from "../../../base/show.ts";
 import type { WireItem } from "../../../openai/wire.ts";
 import { ApiProblem } from "../../api-problem.ts";
-import type { Shape } from "../../validators/shapes.ts";
+import type { Validator } from "../../validators/shapes.ts";
 import type { LocalToolCheck, LocalToolEvents, LocalToolPastCall } from "../local-tool.ts";
 
 const MAX_MESSAGE = 2_000;
@@ -28,18 +28,18 @@ export class ToolGuard {
     try {
       return work();
     } catch (error) {
-      throw error instanceof ApiProblem ? error : this.fail(field, messageOf(error));
+      throw error instanceof ApiProblem ? error : this.fail(field, getErrorMessage(error));
     }
   }
 
   /** Returns the validator that applies `first` and then the tool's own check. */
-  toShape(field: string, check: LocalToolCheck | undefined, first: Shape): Shape {
+  toShape(field: string, check: LocalToolCheck | undefined, first: Validator): Validator {
     if (!check) return first;
     return (value, path) => {
       const problem = first(value, path) ?? this.call(field, () => check(value, path)) ?? null;
       if (problem === null || problem instanceof ApiProblem) return problem;
       if (typeof problem !== "string" && !(problem instanceof Error))
-        return this.fail(field, `it must return a string, an error or null, got ${show(problem)}`);
+        return this.fail(field, `it must return a string, an error or null, got ${quoteValue(problem)}`);
       const message = typeof problem === "string" ? problem : problem.message;
       return new ApiProblem(400, message, { param: path, code: "invalid_value" });
     };
@@ -48,7 +48,7 @@ export class ToolGuard {
   /** Calls a function that returns an item or another object for the wire. */
   toItem(field: string, work: () => unknown): WireItem {
     const item = this.call(field, work);
-    const problem = isPlainObject(item) ? jsonProblem(item) : `it is ${show(item)}`;
+    const problem = isPlainObject(item) ? findJsonProblem(item) : `it is ${quoteValue(item)}`;
     if (isPlainObject(item) && problem === null) return item;
     throw this.fail(field, `it must return an object that JSON can express: ${problem}`);
   }
@@ -62,7 +62,7 @@ export class ToolGuard {
     this.toItem(field, () => added);
     for (const event of [...running, ...finished]) {
       if (typeof this.toItem(field, () => event)["type"] === "string") continue;
-      throw this.fail(field, `an event must have a type, got ${show(event)}`);
+      throw this.fail(field, `an event must have a type, got ${quoteValue(event)}`);
     }
     return { added, running, finished };
   }
