@@ -40,7 +40,7 @@ export {
   WebSearchSection,
   type WebSearchSectionOptions,
 } from "./prompt/sections/web-search-section.ts";
-export type { OutputContract } from "./prompt/structured-output.ts";
+export type { OutputContract } from "./prompt/output-contract.ts";
 export { PromptTemplate, type PromptTemplateOptions } from "./prompt/template.ts";
 export {
   type Visibility,
@@ -140,8 +140,8 @@ export {
   type WebSearchResult,
   webSearchTool,
 } from "./tools/hosted/web-search.ts";
-export type { PatchReport } from "./tools/patch/apply-patch-text.ts";
-export { applyPatch } from "./tools/patch/patch.ts";
+export type { PatchReport } from "./tools/patch/run-patch.ts";
+export { applyPatch } from "./tools/patch/apply-patch.ts";
 export { PatchError } from "./tools/patch/patch-error.ts";
 export type { PatchOperation } from "./tools/patch/patch-operation.ts";
 
@@ -169,7 +169,7 @@ export type {
   UnpackingFailed,
   WorkspaceSynced,
 } from "./adapter/events.ts";
-export { promptLog, toolLog } from "./adapter/logs.ts";
+export { promptLog, toolLog } from "./adapter/log-slices.ts";
 export {
   type EventBus,
   InProcessEventBus,

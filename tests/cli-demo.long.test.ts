@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { captureDemo } from "./support/printed-by-demo.ts";
+import { captureDemo } from "./support/capture-demo.ts";
 
 afterEach(() => {
   vi.restoreAllMocks();

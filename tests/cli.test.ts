@@ -2,8 +2,8 @@ import { spawnSync } from "node:child_process";
 import { EventEmitter } from "node:events";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { demo } from "../src/cli/demo/demo.ts";
-import { bubblewrapSandbox } from "../src/local/sandbox/bubblewrap/bubblewrap.ts";
-import { captureDemo } from "./support/printed-by-demo.ts";
+import { bubblewrapSandbox } from "../src/local/sandbox/bubblewrap/bubblewrap-sandbox.ts";
+import { captureDemo } from "./support/capture-demo.ts";
 
 function wink(...args: readonly string[]) {
   return spawnSync(process.execPath, ["src/cli/main.ts", ...args], {

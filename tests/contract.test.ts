@@ -8,11 +8,11 @@ import {
   scriptedSubject,
 } from "weakincentives/testing";
 import { claudeSubject } from "./support/claude/contract-subject.ts";
-import { SDK_TIMEOUT, sdkMissing } from "./support/claude/installed.ts";
+import { SDK_TIMEOUT, sdkMissing } from "./support/claude/sdk-installed.ts";
 import { localSubject, officialClient, ourClient } from "./support/contract-local.ts";
 import { openaiSubject } from "./support/contract-server.ts";
 import { clients } from "./support/openai-clients.ts";
-import { hasBubblewrap } from "./support/workspace/stage.ts";
+import { hasBubblewrap } from "./support/workspace/workspace-fixture.ts";
 
 const servers: readonly (readonly [string, MakeSubject])[] = clients.map(([name, client]) => [
   `OpenAI on ${name}`,

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import manifest from "../package.json" with { type: "json" };
 import { type InstalledPackage, installPackedPackage } from "./support/packed-package.ts";
-import { hasBubblewrap } from "./support/workspace/stage.ts";
+import { hasBubblewrap } from "./support/workspace/workspace-fixture.ts";
 
 const run = promisify(execFile);
 const entryPoints = Object.keys(manifest.exports).filter((door) => door !== "./package.json");

@@ -9,7 +9,7 @@ import { type WebSearchResult, webSearchTool } from "../tools/hosted/web-search.
 import { Tool } from "../tools/tool.ts";
 import { ToolResult } from "../tools/tool-result.ts";
 import type { ToolInvoked } from "./events.ts";
-import { toolLog } from "./logs.ts";
+import { toolLog } from "./log-slices.ts";
 import type { ProviderAdapter } from "./provider-adapter.ts";
 
 declare const adapter: ProviderAdapter;

@@ -1,8 +1,8 @@
 import { InvalidOptionError } from "../base/errors.ts";
 import { isPlainObject } from "../base/freeze.ts";
-import { quoteNames } from "../base/show.ts";
+import { quoteNames } from "../base/quote-value.ts";
 import type { RenderedPrompt } from "../prompt/rendered-prompt.ts";
-import { runsAtProvider } from "../tools/projected-tool.ts";
+import { runsAtProvider } from "../tools/as-hosted-tool.ts";
 import type { ToolChoice, Turn } from "./model-client.ts";
 
 const refuse = InvalidOptionError.at("toolChoice");

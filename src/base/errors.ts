@@ -1,4 +1,4 @@
-import { quoteValue } from "./show.ts";
+import { quoteValue } from "./quote-value.ts";
 
 /** Base class of every error that this package throws deliberately. Any other error is a bug. */
 export class WinkError extends Error {

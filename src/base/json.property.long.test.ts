@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { isPlainObject } from "./freeze.ts";
 import { findJsonProblem, parseJson, stableStringify } from "./json.ts";
-import { quoteValue } from "./show.ts";
+import { quoteValue } from "./quote-value.ts";
 
 const anything = fc.anything({
   withBigInt: true,

@@ -1,6 +1,6 @@
 import { getErrorMessage } from "./errors.ts";
 import { isPlainObject } from "./freeze.ts";
-import { quoteValue } from "./show.ts";
+import { quoteValue } from "./quote-value.ts";
 import type { Validation } from "./validation.ts";
 
 /** Parses external JSON. Returns a failure instead of throwing. */

@@ -2,8 +2,8 @@ import { type ThrottlePolicy, resolveThrottlePolicy } from "../adapter/throttle.
 import { type Clock, systemClock } from "../base/clock.ts";
 import { InvalidOptionError } from "../base/errors.ts";
 import { type Logger, silentLogger } from "../base/logger.ts";
-import { checkOptions } from "../base/names.ts";
-import type { UnknownRecord } from "../base/reading.ts";
+import { checkOptions } from "../base/check-names.ts";
+import type { UnknownRecord } from "../base/loose-fields.ts";
 import {
   checkBoolean,
   checkKeys,

@@ -7,7 +7,7 @@ import {
   getFileName,
   getFileType,
   getImageType,
-} from "../files/attached-bytes.ts";
+} from "../files/read-attachment.ts";
 import type { Attachment } from "../prompt/attachment.ts";
 
 /** Stays below Anthropic's limit for one request, so that the prompt fits too. */

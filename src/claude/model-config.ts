@@ -1,5 +1,5 @@
 import { InvalidOptionError } from "../base/errors.ts";
-import type { UnknownRecord } from "../base/reading.ts";
+import type { UnknownRecord } from "../base/loose-fields.ts";
 import { checkKeys, checkSingleLine, enumCheck, optional } from "../tools/config-checks.ts";
 
 /** Settings of the model. */

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import OpenAI from "openai";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { Stoppable } from "./ending.ts";
+import type { Stoppable } from "./end-on-signal.ts";
 import { serve } from "./serve.ts";
 
 let folder = "";

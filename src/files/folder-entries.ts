@@ -1,6 +1,6 @@
 import { type Dirent, readdirSync, type Stats } from "node:fs";
 import { FilesystemError } from "../base/filesystem-error.ts";
-import { getErrorCode, toFilesystemErrorWithRemedy } from "../host/host-error.ts";
+import { getErrorCode, toFilesystemErrorWithRemedy } from "../host/to-filesystem-error.ts";
 
 /** An entry of a folder. */
 export interface FolderEntry {

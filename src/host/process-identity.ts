@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { performance } from "node:perf_hooks";
-import { getErrorCode } from "./host-error.ts";
+import { getErrorCode } from "./to-filesystem-error.ts";
 
 /** Identifies a process, distinguishing it from a later process with the same pid. */
 export interface ProcessIdentity {

@@ -13,9 +13,9 @@ import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { isPlainObject } from "../base/freeze.ts";
 import { parseJson } from "../base/json.ts";
-import { readStringOrNull, readNumber } from "../base/reading.ts";
+import { readStringOrNull, readNumber } from "../base/loose-fields.ts";
 import { openNoFollow } from "./file-access.ts";
-import { toFilesystemErrorWithRemedy } from "./host-error.ts";
+import { toFilesystemErrorWithRemedy } from "./to-filesystem-error.ts";
 import { isAlive, readProcessStat } from "./process-identity.ts";
 import { OWNER_FILE, removeFolder } from "./remove-tree.ts";
 

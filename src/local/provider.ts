@@ -9,7 +9,7 @@ import {
   readProviderSettings,
 } from "./provider-options.ts";
 import { type LocalServer, startServer } from "./server.ts";
-import { ConnectionDroppedError } from "./turn/dropped.ts";
+import { ConnectionDroppedError } from "./turn/connection-dropped-error.ts";
 
 /**
  * OpenAI's API on the host, without a key or network access: hosted tools really run. It also serves Anthropic's

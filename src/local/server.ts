@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Hono } from "hono";
 import { raceAbort } from "../base/clock.ts";
 import { Containers } from "./containers/containers.ts";
-import { createApi } from "./http/api.ts";
+import { createApi } from "./http/create-api.ts";
 import { randomIds } from "./ids.ts";
 import { Messages } from "./messages/messages.ts";
 import { echoModel } from "./models/echo-model.ts";
@@ -26,7 +26,7 @@ import { FileStore } from "./store/file-store.ts";
 import { ResponseStore } from "./store/response-store.ts";
 import { builtInTools } from "./tools/index.ts";
 import { ToolCatalog } from "./tools/tool-catalog.ts";
-import { sealer } from "./turn/sealed.ts";
+import { sealer } from "./turn/sealer.ts";
 import type { TurnServices } from "./turn/turn.ts";
 import type { WebPages } from "./web/web-pages.ts";
 

@@ -3,7 +3,7 @@ import { type ThrottlePolicy, resolveThrottlePolicy } from "../adapter/throttle.
 import { type Clock, systemClock } from "../base/clock.ts";
 import { InvalidOptionError } from "../base/errors.ts";
 import { type Logger, silentLogger } from "../base/logger.ts";
-import { checkOptions } from "../base/names.ts";
+import { checkOptions } from "../base/check-names.ts";
 import {
   checkBoolean,
   checkKeys,
@@ -15,19 +15,19 @@ import {
 import { createCapabilities } from "./capabilities.ts";
 import type { HostedToolCodec } from "./codecs/codec.ts";
 import { createCodecRegistry } from "./codecs/codec-registry.ts";
-import { canCompact } from "./compaction/compact.ts";
+import { canCompact } from "./compaction/compact-items.ts";
 import {
   type CompactionConfig,
   type CompactionSettings,
   resolveCompactionSettings,
 } from "./compaction/compaction-config.ts";
-import { toZeroRetentionConfig } from "./compaction/zdr.ts";
+import { toZeroRetentionConfig } from "./compaction/zero-retention.ts";
 import { createHostedTools, type OpenAIHostedToolsConfig } from "./hosted-tools-config.ts";
 import type { OpenAIClient } from "./http/client.ts";
 import type { OpenAIClientConfig } from "./http/client-config.ts";
 import { openAIClient } from "./http/http-client.ts";
 import { checkModelConfig, toModelFields, type OpenAIModelConfig } from "./model-config.ts";
-import type { AdapterSettings } from "./settings.ts";
+import type { AdapterSettings } from "./adapter-settings.ts";
 
 /** Options of the `OpenAIAdapter` constructor. */
 export interface OpenAIAdapterOptions {

@@ -12,8 +12,8 @@ import { type OpenAIAdapterOptions, toAdapterSettings } from "./adapter-options.
 import { Conversation } from "./conversation/conversation.ts";
 import type { PromptWorkspace } from "./conversation/conversation-container.ts";
 import type { OpenAIClient } from "./http/client.ts";
-import { downloadCitedFile } from "./http/download-cited.ts";
-import type { AdapterSettings } from "./settings.ts";
+import { downloadCitedFile } from "./http/download-cited-file.ts";
+import type { AdapterSettings } from "./adapter-settings.ts";
 import { OpenAIContainerWorkspaceSection } from "./workspace/container-workspace-section.ts";
 
 /** Runs prompts on OpenAI's Responses API. */

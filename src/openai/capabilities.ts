@@ -1,7 +1,7 @@
 import { PromptValidationError } from "../base/errors.ts";
 import { copyAndFreeze, isPlainObject } from "../base/freeze.ts";
-import { checkToolName } from "../base/names.ts";
-import { quoteNames } from "../base/show.ts";
+import { checkToolName } from "../base/check-names.ts";
+import { quoteNames } from "../base/quote-value.ts";
 
 /** The hosted tool kinds that models can run, by a prefix of the model's name. */
 export type NativeToolsTable = Readonly<Record<string, Iterable<string>>>;

@@ -1,5 +1,5 @@
 import { copyAndFreeze } from "../base/freeze.ts";
-import { checkOptions } from "../base/names.ts";
+import { checkOptions } from "../base/check-names.ts";
 import {
   type AutoContainerConfig,
   type CodeInterpreterConfig,

@@ -5,7 +5,7 @@ import { codeInterpreterTool } from "../tools/hosted/code-interpreter.ts";
 import { type FileSearchConfig, fileSearchTool } from "../tools/hosted/file-search.ts";
 import { type WebSearchConfig, webSearchTool } from "../tools/hosted/web-search.ts";
 import type { HostedTool } from "../tools/hosted-tool.ts";
-import { renameConfigError } from "../tools/made-as.ts";
+import { renameConfigError } from "../tools/rename-config-error.ts";
 
 /** Hosted tools that an adapter adds to every prompt. A prompt's own tool of the same kind wins. */
 export interface OpenAIHostedToolsConfig {

@@ -68,7 +68,7 @@ export {
   OpenAIContainerWorkspaceSection,
   type OpenAIContainerWorkspaceSectionOptions,
 } from "./workspace/container-workspace-section.ts";
-export type { Unpack } from "./workspace/placement.ts";
+export type { Unpack } from "./workspace/transfer-strategy.ts";
 
 // Compaction
 

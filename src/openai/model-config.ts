@@ -1,8 +1,8 @@
 import { PromptValidationError } from "../base/errors.ts";
 import { copyAndFreeze, isPlainObject } from "../base/freeze.ts";
 import { findJsonProblem } from "../base/json.ts";
-import { suggestSpelling } from "../base/nearest.ts";
-import { quoteNames } from "../base/show.ts";
+import { suggestSpelling } from "../base/suggest-spelling.ts";
+import { quoteNames } from "../base/quote-value.ts";
 import {
   type Check,
   type Checks,

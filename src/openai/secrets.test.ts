@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
-import { redactText } from "../base/scrubbed.ts";
+import { redactText } from "../base/redact.ts";
 import { HttpClient } from "./http/http-client.ts";
 import { findCredentials, readSecrets } from "./secrets.ts";
 

@@ -1,5 +1,5 @@
-import { readStringOrNull, readRecord, readRecords } from "../base/reading.ts";
-import { redactText } from "../base/scrubbed.ts";
+import { readStringOrNull, readRecord, readRecords } from "../base/loose-fields.ts";
+import { redactText } from "../base/redact.ts";
 import type { WireItem, WireTool } from "./wire.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { PromptValidationError } from "../base/errors.ts";
 import { isPlainObject } from "../base/freeze.ts";
-import { quoteNames } from "../base/show.ts";
+import { quoteNames } from "../base/quote-value.ts";
 
 /**
  * A file or image of the first request: one uploaded to the provider, a file of the host, bytes, or

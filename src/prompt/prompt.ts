@@ -1,9 +1,9 @@
 import { getErrorMessage, PromptValidationError, WinkError } from "../base/errors.ts";
-import { checkKey } from "../base/names.ts";
+import { checkKey } from "../base/check-names.ts";
 import type { Filesystem } from "../files/filesystem/filesystem.ts";
 import { Session } from "../session/session.ts";
 import { type Attachment, checkAttachment } from "./attachment.ts";
-import { bindParams } from "./bound-params.ts";
+import { bindParams } from "./bind-params.ts";
 import type { BoundParams } from "./outline.ts";
 import {
   type MatchedOverrides,
@@ -12,7 +12,7 @@ import {
   type OverridesStore,
   type SkippedOverride,
 } from "./overrides/overrides.ts";
-import { renderPrompt } from "./render.ts";
+import { renderPrompt } from "./render-prompt.ts";
 import type { RenderedPrompt } from "./rendered-prompt.ts";
 import type { Section } from "./section.ts";
 import { isWorkspace } from "./sections/mounted-section.ts";

@@ -4,7 +4,7 @@ import type { ToolPolicy } from "../tools/policy.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Attachment } from "./attachment.ts";
 import type { PromptDescriptor } from "./prompt-descriptor.ts";
-import type { OutputContract } from "./structured-output.ts";
+import type { OutputContract } from "./output-contract.ts";
 
 /** A prompt as an adapter sends it: text, tools, and the output schema. */
 export interface RenderedPrompt<Output = unknown> {

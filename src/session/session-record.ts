@@ -1,5 +1,5 @@
 import { isPlainObject } from "../base/freeze.ts";
-import { quoteValue } from "../base/show.ts";
+import { quoteValue } from "../base/quote-value.ts";
 import type { BusEvent } from "./event-map.ts";
 import type { SlicePolicy } from "./slice.ts";
 

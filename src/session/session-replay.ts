@@ -1,6 +1,6 @@
 import { getErrorMessage, WinkError } from "../base/errors.ts";
 import { deepFreeze, isPlainObject } from "../base/freeze.ts";
-import { quoteNames, quoteValue } from "../base/show.ts";
+import { quoteNames, quoteValue } from "../base/quote-value.ts";
 import { warn } from "../base/warn.ts";
 import {
   type EventReduced,

@@ -1,6 +1,6 @@
 import { InvalidOptionError, getErrorMessage } from "../base/errors.ts";
 import { freezeChanged } from "../base/freeze.ts";
-import { quoteNames } from "../base/show.ts";
+import { quoteNames } from "../base/quote-value.ts";
 import type { BusEvent } from "./event-map.ts";
 import type { Reduction, Slice, StateChange } from "./slice.ts";
 import { type Snapshot, SnapshotRestoreError } from "./snapshot.ts";

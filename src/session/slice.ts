@@ -1,6 +1,6 @@
 import { InvalidOptionError } from "../base/errors.ts";
 import { copyAndFreeze, isPlainObject } from "../base/freeze.ts";
-import { quoteNames } from "../base/show.ts";
+import { quoteNames } from "../base/quote-value.ts";
 import type { BusEvent, EventOf, EventType } from "./event-map.ts";
 
 /** What happens to a slice when a tool call fails: `"state"` is rolled back, `"log"` is not. */

@@ -3,7 +3,7 @@ import type { FileHandle } from "node:fs/promises";
 import { getErrorMessage } from "../base/errors.ts";
 import { isPlainObject } from "../base/freeze.ts";
 import { parseJson } from "../base/json.ts";
-import { quoteValue } from "../base/show.ts";
+import { quoteValue } from "../base/quote-value.ts";
 
 /**
  * Reads the complete lines of a file, without line breaks. Text after the last line break is not a

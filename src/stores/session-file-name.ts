@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { join } from "node:path";
-import { quoteValue } from "../base/show.ts";
+import { quoteValue } from "../base/quote-value.ts";
 import { SessionStoreError } from "../session/session-store.ts";
 
 /** The paths of a session's files. */

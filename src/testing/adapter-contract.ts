@@ -5,7 +5,7 @@ import { limitCases } from "./contract/limits.ts";
 import type { ContractCase, MakeSubject } from "./contract/subject.ts";
 import { toolCases } from "./contract/tools.ts";
 import type { MakeWorkspace } from "./contract/workspace-case.ts";
-import { workspaceCases } from "./contract/workspaces.ts";
+import { workspaceCases } from "./contract/workspace-cases.ts";
 import { fakeClock } from "./fake-clock.ts";
 
 /** One requirement of every adapter, as a test for any test runner: `test(name, run)`. */

@@ -1,7 +1,7 @@
 import { PromptValidationError } from "../base/errors.ts";
 import { isPlainObject } from "../base/freeze.ts";
-import { suggestSpelling } from "../base/nearest.ts";
-import { quoteNames } from "../base/show.ts";
+import { suggestSpelling } from "../base/suggest-spelling.ts";
+import { quoteNames } from "../base/quote-value.ts";
 
 /** Throws a `PromptValidationError` that names `field` if `value` is not allowed there. */
 export type Check = (value: unknown, field: string) => void;

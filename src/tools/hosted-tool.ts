@@ -1,10 +1,10 @@
 import { PromptValidationError } from "../base/errors.ts";
 import { PromptEvaluationError } from "../base/evaluation-errors.ts";
 import { copyAndFreeze, isPlainObject } from "../base/freeze.ts";
-import { checkDescription, checkOptions, checkToolName } from "../base/names.ts";
-import { quoteNames } from "../base/show.ts";
+import { checkDescription, checkOptions, checkToolName } from "../base/check-names.ts";
+import { quoteNames } from "../base/quote-value.ts";
 import { checkFunction } from "./config-checks.ts";
-import { renameConfigError } from "./made-as.ts";
+import { renameConfigError } from "./rename-config-error.ts";
 import type { ToolHandler } from "./tool-context.ts";
 
 /** Options of {@link HostedTool}. */

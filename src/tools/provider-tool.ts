@@ -1,5 +1,5 @@
 import { copyAndFreeze } from "../base/freeze.ts";
-import { checkOptions, checkToolName } from "../base/names.ts";
+import { checkOptions, checkToolName } from "../base/check-names.ts";
 import { checkFunction } from "./config-checks.ts";
 import { checkConfig } from "./hosted-tool.ts";
 import { Tool, type ToolOptions } from "./tool.ts";

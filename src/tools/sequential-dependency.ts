@@ -1,6 +1,6 @@
 import { PromptValidationError } from "../base/errors.ts";
-import { checkToolName } from "../base/names.ts";
-import { quoteNames } from "../base/show.ts";
+import { checkToolName } from "../base/check-names.ts";
+import { quoteNames } from "../base/quote-value.ts";
 import { callRecord } from "./call-record.ts";
 import type { ToolPolicy } from "./policy.ts";
 

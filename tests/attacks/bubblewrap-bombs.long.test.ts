@@ -5,7 +5,7 @@ import {
   listProcesses,
   MEBIBYTE,
   openTarget,
-} from "../support/attacks/bubblewrap-stage.ts";
+} from "../support/attacks/bubblewrap-target.ts";
 
 const runs = await isBubblewrapUsable();
 const LOST = "Its variables are lost.";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isBubblewrapUsable, openTarget } from "../support/attacks/bubblewrap-stage.ts";
+import { isBubblewrapUsable, openTarget } from "../support/attacks/bubblewrap-target.ts";
 
 const runs = await isBubblewrapUsable();
 

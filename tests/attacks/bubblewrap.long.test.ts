@@ -5,7 +5,7 @@ import {
   isBubblewrapUsable,
   openTarget,
   type Target,
-} from "../support/attacks/bubblewrap-stage.ts";
+} from "../support/attacks/bubblewrap-target.ts";
 import { temporaryTree } from "../support/temporary-tree.ts";
 
 const runs = await isBubblewrapUsable();

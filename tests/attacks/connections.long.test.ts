@@ -5,7 +5,7 @@ import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { LocalProvider, scriptedModel } from "weakincentives/local";
-import { startServer } from "../support/attacks/served-process.ts";
+import { startServer } from "../support/attacks/server-process.ts";
 import { hostSandbox } from "../support/host-sandbox.ts";
 
 const isLinux = process.platform === "linux";

@@ -4,7 +4,7 @@ import { gzipSync } from "node:zlib";
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
 import { createGzipBomb, createZipBomb } from "../support/attacks/archives.ts";
-import { type ServerProcess, startServer } from "../support/attacks/served-process.ts";
+import { type ServerProcess, startServer } from "../support/attacks/server-process.ts";
 import { temporaryTree } from "../support/temporary-tree.ts";
 
 const MiB = 2 ** 20;

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { PythonRun, RunLimits, SandboxProcess } from "../../src/local/sandbox/sandbox.ts";
-import { wasmSandbox } from "../../src/local/sandbox/wasm/wasm.ts";
+import { wasmSandbox } from "../../src/local/sandbox/wasm/wasm-sandbox.ts";
 
 const MiB = 1024 * 1024;
 const { usable, reason } = await wasmSandbox().probe();

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { readRecords, readString } from "../../src/base/reading.ts";
-import { SDK_TIMEOUT, sdkMissing } from "../support/claude/installed.ts";
-import { createLocalFixture, createPrompt } from "../support/claude/stage.ts";
+import { readRecords, readString } from "../../src/base/loose-fields.ts";
+import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
+import { createLocalFixture, createPrompt } from "../support/claude/claude-fixture.ts";
 import { temporaryTree } from "../support/temporary-tree.ts";
 
 /** An image of one pixel. */

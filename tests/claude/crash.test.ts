@@ -6,9 +6,9 @@ import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Ending } from "../support/claude/crash-main.ts";
-import { createTemporaryFolder, useBash } from "../support/claude/ending-stage.ts";
-import { SDK_TIMEOUT, sdkMissing } from "../support/claude/installed.ts";
-import { listFolderProcesses } from "../support/claude/left-behind.ts";
+import { createTemporaryFolder, useBash } from "../support/claude/ending-fixture.ts";
+import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
+import { listFolderProcesses } from "../support/claude/folder-processes.ts";
 import {
   type MessagesScript,
   startMessagesServer,

@@ -8,7 +8,7 @@ import {
 } from "weakincentives";
 import { ClaudeAgentSDKAdapter } from "weakincentives/claude";
 import { recordingBus } from "weakincentives/testing";
-import { SDK_TIMEOUT, sdkMissing } from "../support/claude/installed.ts";
+import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
 import { startMessagesServer, textBlock, toolUse } from "../support/claude/messages-server.ts";
 
 describe.skipIf(sdkMissing)("a summarized section with a hosted tool on the real SDK", () => {

@@ -9,8 +9,8 @@ import {
   noteTool,
   useBash,
   useTool,
-} from "../support/claude/ending-stage.ts";
-import { SDK_TIMEOUT, sdkMissing } from "../support/claude/installed.ts";
+} from "../support/claude/ending-fixture.ts";
+import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
 import { textBlock } from "../support/claude/messages-server.ts";
 
 const LONGEST_MS = 5_000;

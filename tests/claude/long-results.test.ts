@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { MarkdownSection, Prompt, PromptTemplate, Session, Tool, ToolResult } from "weakincentives";
 import { ClaudeAgentSDKAdapter } from "weakincentives/claude";
-import { SDK_TIMEOUT, sdkMissing } from "../support/claude/installed.ts";
+import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
 import { startMessagesServer, textBlock, toolUse } from "../support/claude/messages-server.ts";
 
 describe.skipIf(sdkMissing)("a tool's result on the real SDK", () => {

@@ -9,10 +9,10 @@ import {
   Tool,
   ToolResult,
 } from "weakincentives";
-import { readRecords, readString } from "../../src/base/reading.ts";
-import { SDK_TIMEOUT, sdkMissing } from "../support/claude/installed.ts";
+import { readRecords, readString } from "../../src/base/loose-fields.ts";
+import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
 import { textBlock, toolUse } from "../support/claude/messages-server.ts";
-import { createPrompt, createServerFixture, readLastMessage } from "../support/claude/stage.ts";
+import { createPrompt, createServerFixture, readLastMessage } from "../support/claude/claude-fixture.ts";
 
 function createTool(name: string, message = "Seen.", more: object = {}): Tool {
   const handler = () => ToolResult.ok(null, message);

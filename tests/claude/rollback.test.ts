@@ -8,10 +8,10 @@ import {
   noteTool,
   useBash,
   useTool,
-} from "../support/claude/ending-stage.ts";
-import { SDK_TIMEOUT, sdkMissing } from "../support/claude/installed.ts";
+} from "../support/claude/ending-fixture.ts";
+import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
 import { textBlock, toolUse } from "../support/claude/messages-server.ts";
-import { readLastMessage } from "../support/claude/stage.ts";
+import { readLastMessage } from "../support/claude/claude-fixture.ts";
 import { filesIn } from "../support/files-in.ts";
 
 const files = { "a.txt": "one", "gone.txt": "two", "run.sh": "three" };

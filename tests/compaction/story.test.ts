@@ -5,8 +5,8 @@ import type { ModelAction } from "weakincentives/local";
 import * as openai from "weakincentives/openai";
 import { compactionSlice, OpenAIContainerWorkspaceSection } from "weakincentives/openai";
 import * as z from "zod";
-import { createFolder, startZeroRetentionRun } from "../support/compaction/zdr-stage.ts";
-import { readFiles } from "../support/workspace/stage.ts";
+import { createFolder, startZeroRetentionRun } from "../support/compaction/zero-retention-run.ts";
+import { readFiles } from "../support/workspace/workspace-fixture.ts";
 
 const THRESHOLD = 3_000;
 const TASKS = ["load", "clean", "model", "plot", "report"];

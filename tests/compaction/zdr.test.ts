@@ -20,8 +20,8 @@ import {
 } from "weakincentives/openai";
 import { JsonlSessionStore } from "weakincentives/stores";
 import * as z from "zod";
-import { findRetentionProblems } from "../support/compaction/retention.ts";
-import { createFolder, startZeroRetentionRun } from "../support/compaction/zdr-stage.ts";
+import { findRetentionProblems } from "../support/compaction/retention-problems.ts";
+import { createFolder, startZeroRetentionRun } from "../support/compaction/zero-retention-run.ts";
 import { createTaskPrompt } from "../support/openai-run.ts";
 
 const look = new Tool({

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
-import { createTextResponse, ourClients, createFaultSetup } from "../support/faults/stage.ts";
+import { createTextResponse, ourClients, createFaultSetup } from "../support/faults/fault-setup.ts";
 import { clients } from "../support/openai-clients.ts";
 import { functionCall, message, type RouteAnswer } from "../support/wire-server.ts";
 

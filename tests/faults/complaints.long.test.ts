@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { codeInterpreterTool, type HostedTool } from "weakincentives";
-import { getConversationItems, type FaultSetup, createFaultSetup } from "../support/faults/stage.ts";
+import { getConversationItems, type FaultSetup, createFaultSetup } from "../support/faults/fault-setup.ts";
 import { clients } from "../support/openai-clients.ts";
 import { findHistoryRefusal } from "../support/openapi.ts";
 import {

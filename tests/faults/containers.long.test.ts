@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { codeInterpreterTool, shellTool } from "weakincentives";
-import { getConversationItems, type FaultSetupOptions, createFaultSetup } from "../support/faults/stage.ts";
+import { getConversationItems, type FaultSetupOptions, createFaultSetup } from "../support/faults/fault-setup.ts";
 import { clients } from "../support/openai-clients.ts";
 import {
   codeInterpreterCall,

@@ -5,7 +5,7 @@ import {
   createTextResponse,
   type FaultSetup,
   createFaultSetup,
-} from "../support/faults/stage.ts";
+} from "../support/faults/fault-setup.ts";
 import { clients } from "../support/openai-clients.ts";
 import { functionCall, message, type WireServerOptions } from "../support/wire-server.ts";
 

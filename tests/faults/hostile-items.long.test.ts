@@ -12,7 +12,7 @@ import {
   createTextResponse,
   type FaultSetupOptions,
   createFaultSetup,
-} from "../support/faults/stage.ts";
+} from "../support/faults/fault-setup.ts";
 import { clients } from "../support/openai-clients.ts";
 import { functionCall, message } from "../support/wire-server.ts";
 

@@ -7,7 +7,7 @@ import {
   type FaultSetup,
   type FaultSetupOptions,
   createFaultSetup,
-} from "../support/faults/stage.ts";
+} from "../support/faults/fault-setup.ts";
 import { clients, testKey } from "../support/openai-clients.ts";
 import {
   functionCall,

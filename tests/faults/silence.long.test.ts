@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
 import { Deadline, Session } from "weakincentives";
 import { fakeClock } from "weakincentives/testing";
-import { getConversationItems, ourClients, createFaultSetup } from "../support/faults/stage.ts";
+import { getConversationItems, ourClients, createFaultSetup } from "../support/faults/fault-setup.ts";
 import { clients } from "../support/openai-clients.ts";
 import { functionCall, message, type RouteAnswer } from "../support/wire-server.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Deadline } from "weakincentives";
 import { fakeClock } from "weakincentives/testing";
-import { createFaultSetup } from "../support/faults/stage.ts";
+import { createFaultSetup } from "../support/faults/fault-setup.ts";
 import { clients } from "../support/openai-clients.ts";
 import { functionCall, message, type RouteAnswer } from "../support/wire-server.ts";
 

@@ -5,7 +5,7 @@ import {
   answerSchema,
   type HostedToolsFixture,
   startHostedToolsFixture,
-} from "../support/local/hosted-stage.ts";
+} from "../support/local/hosted-tools-fixture.ts";
 
 function createOptions({ url, fetch, storeId }: HostedToolsFixture, asked: unknown[]) {
   const openai = createOpenAI({ apiKey: "any", baseURL: url, fetch });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readAnswer, startProviderFixture } from "../support/local/stage.ts";
+import { readAnswer, startProviderFixture } from "../support/local/provider-fixture.ts";
 
 const asked = { model: "any", input: "Hi." };
 

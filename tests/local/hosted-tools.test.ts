@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { fakeClock } from "weakincentives/testing";
-import { findItem, readOutput, readAnnotations, readAnswer, startProviderFixture } from "../support/local/stage.ts";
+import { findItem, readOutput, readAnnotations, readAnswer, startProviderFixture } from "../support/local/provider-fixture.ts";
 
 const python = { type: "code_interpreter", container: { type: "auto" } };
 const outputs = ["code_interpreter_call.outputs"];

@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { LocalProvider, scriptedModel } from "weakincentives/local";
 import { hostSandbox } from "../support/host-sandbox.ts";
-import { readAnswer, startProviderFixture } from "../support/local/stage.ts";
+import { readAnswer, startProviderFixture } from "../support/local/provider-fixture.ts";
 
 const asked = { model: "any", input: "Hi." };
 

@@ -13,7 +13,7 @@ import {
 import { OpenAIAdapter } from "weakincentives/openai";
 import { recordingBus } from "weakincentives/testing";
 import * as z from "zod";
-import { createFolder, startProviderFixture, createVectorStore } from "../support/local/stage.ts";
+import { createFolder, startProviderFixture, createVectorStore } from "../support/local/provider-fixture.ts";
 import { testKey } from "../support/openai-clients.ts";
 
 const web = {

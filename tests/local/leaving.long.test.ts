@@ -3,10 +3,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import type { ModelScript } from "weakincentives/local";
-import { bubblewrapSandbox } from "../../src/local/sandbox/bubblewrap/bubblewrap.ts";
+import { bubblewrapSandbox } from "../../src/local/sandbox/bubblewrap/bubblewrap-sandbox.ts";
 import type { SandboxChoice } from "../../src/local/sandbox/choose-sandbox.ts";
-import { wasmSandbox } from "../../src/local/sandbox/wasm/wasm.ts";
-import { findItem, type ProviderFixture, startProviderFixture } from "../support/local/stage.ts";
+import { wasmSandbox } from "../../src/local/sandbox/wasm/wasm-sandbox.ts";
+import { findItem, type ProviderFixture, startProviderFixture } from "../support/local/provider-fixture.ts";
 
 const bubblewrap = await bubblewrapSandbox().probe();
 const wasm = await wasmSandbox().probe();

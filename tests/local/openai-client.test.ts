@@ -4,7 +4,7 @@ import {
   answerSchema,
   type HostedToolsFixture,
   startHostedToolsFixture,
-} from "../support/local/hosted-stage.ts";
+} from "../support/local/hosted-tools-fixture.ts";
 
 type Params = OpenAI.Responses.ResponseCreateParamsNonStreaming;
 type Turn = (params: Params) => Promise<OpenAI.Responses.Response>;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { LocalTool, LocalToolItem, ModelAction } from "weakincentives/local";
 import type { WireItem } from "../../src/openai/wire.ts";
 import { createDice, dice, roll, startProvider } from "../support/local/own-tools-provider.ts";
-import { readAnswer } from "../support/local/stage.ts";
+import { readAnswer } from "../support/local/provider-fixture.ts";
 
 const offered = { model: "any", input: "Roll.", tools: [{ type: "dice" }] };
 const rollAndSay = () => [roll, { say: "A six." }];

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { echoModel, type LocalTool, type LocalToolItem } from "weakincentives/local";
 import type { WireItem } from "../../src/openai/wire.ts";
 import { createDice, dice, roll, startProvider } from "../support/local/own-tools-provider.ts";
-import { findItem, readOutput, readAnnotations, readAnswer } from "../support/local/stage.ts";
+import { findItem, readOutput, readAnnotations, readAnswer } from "../support/local/provider-fixture.ts";
 
 const offered = { input: "Roll.", tools: [{ type: "dice", color: "red" }] };
 const rollAndSay = [[roll], [{ say: "A six." }]];

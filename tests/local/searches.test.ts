@@ -7,7 +7,7 @@ import {
   readAnnotations,
   startProviderFixture,
   createVectorStore,
-} from "../support/local/stage.ts";
+} from "../support/local/provider-fixture.ts";
 
 const files = {
   "owls.md": { text: "Owls hunt at night.", attributes: { kind: "bird", legs: 2 } },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { WireItem } from "../../src/openai/wire.ts";
-import { findItem, readOutput, readAnswer, startProviderFixture } from "../support/local/stage.ts";
+import { findItem, readOutput, readAnswer, startProviderFixture } from "../support/local/provider-fixture.ts";
 
 const look = {
   type: "function",

@@ -2,11 +2,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { isPlainObject } from "../../src/base/freeze.ts";
-import { readRecord, readString } from "../../src/base/reading.ts";
+import { readRecord, readString } from "../../src/base/loose-fields.ts";
 import type { WireItem } from "../../src/openai/wire.ts";
 import { checkedFetch } from "../support/local/checked-fetch.ts";
 import { adaptRequest, reasonToSkip } from "../support/local/replay-request.ts";
-import { readOutput, startProviderFixture } from "../support/local/stage.ts";
+import { readOutput, startProviderFixture } from "../support/local/provider-fixture.ts";
 
 /** Recorded requests other than turns: compactions, token counts, containers and wrong keys. */
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { ModelAction, ModelRequest, Sandbox } from "weakincentives/local";
 import { isPlainObject } from "../../src/base/freeze.ts";
-import { readString } from "../../src/base/reading.ts";
+import { readString } from "../../src/base/loose-fields.ts";
 import type { WireItem } from "../../src/openai/wire.ts";
 import { parseEvents } from "../support/local/checked-fetch.ts";
 import {
@@ -15,7 +15,7 @@ import {
 } from "../support/local/replay-citations.ts";
 import { adaptRequest, reasonToSkip } from "../support/local/replay-request.ts";
 import { toActions } from "../support/local/replay-script.ts";
-import { createFolder, readOutput, startProviderFixture } from "../support/local/stage.ts";
+import { createFolder, readOutput, startProviderFixture } from "../support/local/provider-fixture.ts";
 
 interface Exchange {
   readonly id: string;

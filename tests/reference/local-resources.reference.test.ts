@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { isPlainObject } from "../../src/base/freeze.ts";
-import { readRecord } from "../../src/base/reading.ts";
+import { readRecord } from "../../src/base/loose-fields.ts";
 import type { WireItem } from "../../src/openai/wire.ts";
 import { adaptRequest } from "../support/local/replay-request.ts";
 import {
@@ -12,7 +12,7 @@ import {
   findShapeProblems,
   createUpload,
 } from "../support/local/replay-resource.ts";
-import { type ProviderFixture, startProviderFixture } from "../support/local/stage.ts";
+import { type ProviderFixture, startProviderFixture } from "../support/local/provider-fixture.ts";
 
 /** Recorded requests for stored resources: containers, files, vector stores, and responses by id. */
 

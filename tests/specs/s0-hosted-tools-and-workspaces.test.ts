@@ -18,7 +18,7 @@ import {
 } from "weakincentives";
 import type { ModelAction } from "weakincentives/local";
 import { OpenAIAdapter, type OpenAIHostedToolsConfig } from "weakincentives/openai";
-import { createFolder } from "../support/local/stage.ts";
+import { createFolder } from "../support/local/provider-fixture.ts";
 import { clients, testKey } from "../support/openai-clients.ts";
 import { runExample, startExample } from "../support/specs/example-run.ts";
 import {

@@ -26,7 +26,7 @@ import {
 import { valuesOfCsv } from "../support/specs/histogram.ts";
 import { temporaryTree } from "../support/temporary-tree.ts";
 import { message } from "../support/wire-server.ts";
-import { hasBubblewrap } from "../support/workspace/stage.ts";
+import { hasBubblewrap } from "../support/workspace/workspace-fixture.ts";
 
 // With Python in WebAssembly, every container takes seconds to start.
 vi.setConfig({ testTimeout: 60_000 });

@@ -26,8 +26,8 @@ import {
 } from "weakincentives/openai";
 import { fakeClock, recordingBus } from "weakincentives/testing";
 import * as z from "zod";
-import { readRecord, readString } from "../../src/base/reading.ts";
-import { createFolder } from "../support/local/stage.ts";
+import { readRecord, readString } from "../../src/base/loose-fields.ts";
+import { createFolder } from "../support/local/provider-fixture.ts";
 import { clients } from "../support/openai-clients.ts";
 import {
   type Example,

@@ -15,7 +15,7 @@ import {
 } from "weakincentives";
 import { recordingBus } from "weakincentives/testing";
 import * as z from "zod";
-import { createFolder } from "../support/local/stage.ts";
+import { createFolder } from "../support/local/provider-fixture.ts";
 import { clients } from "../support/openai-clients.ts";
 import {
   type ExampleOptions,

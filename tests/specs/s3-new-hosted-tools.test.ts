@@ -9,8 +9,8 @@ import {
   webSearchTool,
 } from "weakincentives";
 import { defaultCodecs, type HostedToolCodec, type WireItem } from "weakincentives/openai";
-import { filterByType, readRecords, readString } from "../../src/base/reading.ts";
-import { createFolder } from "../support/local/stage.ts";
+import { filterByType, readRecords, readString } from "../../src/base/loose-fields.ts";
+import { createFolder } from "../support/local/provider-fixture.ts";
 import { clients } from "../support/openai-clients.ts";
 import { runCanned, runCannedFailure } from "../support/specs/canned-run.ts";
 import { runExample } from "../support/specs/example-run.ts";

@@ -7,9 +7,9 @@ import type {
   MakeSubject,
 } from "../../src/testing/contract/subject.ts";
 import { wireUsage } from "./contract-server.ts";
-import { createFolder } from "./local/stage.ts";
+import { createFolder } from "./local/provider-fixture.ts";
 import { testKey } from "./openai-clients.ts";
-import { workspaceSandbox } from "./workspace/stage.ts";
+import { workspaceSandbox } from "./workspace/workspace-fixture.ts";
 
 /** How an adapter connects to a provider through this `fetch`. */
 type Connect = (

@@ -5,7 +5,7 @@ import { serve } from "@hono/node-server";
 import OpenAI from "openai";
 import type { Clock } from "../../src/base/clock.ts";
 import { type ContainerLimits, Containers } from "../../src/local/containers/containers.ts";
-import { createApi } from "../../src/local/http/api.ts";
+import { createApi } from "../../src/local/http/create-api.ts";
 import { randomIds } from "../../src/local/ids.ts";
 import { containerRoutes } from "../../src/local/routes/containers.ts";
 import { fileRoutes } from "../../src/local/routes/files.ts";

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js";
 import { isPlainObject } from "../../src/base/freeze.ts";
-import { readStringOrNull, readRecord, readRecords, readString, readStrings } from "../../src/base/reading.ts";
+import { readStringOrNull, readRecord, readRecords, readString, readStrings } from "../../src/base/loose-fields.ts";
 import type { WireItem } from "../../src/openai/wire.ts";
 
 /**

@@ -1,5 +1,5 @@
-import { bubblewrapSandbox } from "../../src/local/sandbox/bubblewrap/bubblewrap.ts";
-import { sdkMissing } from "./claude/installed.ts";
+import { bubblewrapSandbox } from "../../src/local/sandbox/bubblewrap/bubblewrap-sandbox.ts";
+import { sdkMissing } from "./claude/sdk-installed.ts";
 
 /** Prints which Node the tests run on and, once, which tests are skipped and how to run them. */
 export async function setup(): Promise<void> {

@@ -1,7 +1,7 @@
 import { createAdaptorServer } from "@hono/node-server";
 import OpenAI from "openai";
 import { expect, onTestFinished } from "vitest";
-import { createApi } from "../../src/local/http/api.ts";
+import { createApi } from "../../src/local/http/create-api.ts";
 import { randomIds } from "../../src/local/ids.ts";
 import { vectorStoreRoutes } from "../../src/local/routes/vector-stores.ts";
 import { findResponseProblems } from "./openapi.ts";

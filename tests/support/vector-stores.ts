@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { randomIds } from "../../src/local/ids.ts";
-import { defaultChunkSizes } from "../../src/local/search/chunks.ts";
+import { defaultChunkSizes } from "../../src/local/search/split-into-chunks.ts";
 import {
   type NewVectorStore,
   type VectorStoreSearch,

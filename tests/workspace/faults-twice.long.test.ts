@@ -8,14 +8,14 @@ import {
   Session,
 } from "weakincentives";
 import { OpenAIAdapter } from "weakincentives/openai";
-import { type ContainerFault, EXPIRE, expireContainer } from "../support/workspace/fault-stage.ts";
-import { startFaultRelay } from "../support/workspace/relay.ts";
-import { createWorkspaceFixture, hasBubblewrap, createRepository } from "../support/workspace/stage.ts";
+import { type ContainerFault, EXPIRE, expireContainer } from "../support/workspace/container-fault-fixture.ts";
+import { startFaultRelay } from "../support/workspace/fault-relay.ts";
+import { createWorkspaceFixture, hasBubblewrap, createRepository } from "../support/workspace/workspace-fixture.ts";
 import {
   FaultScenario,
   isConversationRequest,
   readReplacementNotes,
-} from "../support/workspace/story.ts";
+} from "../support/workspace/fault-scenario.ts";
 
 const CREATE = /^POST \/containers$/;
 const RESPONSES = /^POST \/responses$/;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { ContainerFault, ContainerFaultFixture } from "../support/workspace/fault-stage.ts";
-import type { Fault } from "../support/workspace/relay.ts";
-import { hasBubblewrap } from "../support/workspace/stage.ts";
+import type { ContainerFault, ContainerFaultFixture } from "../support/workspace/container-fault-fixture.ts";
+import type { Fault } from "../support/workspace/fault-relay.ts";
+import { hasBubblewrap } from "../support/workspace/workspace-fixture.ts";
 import {
   FaultScenario,
   type FaultScenarioOptions,
@@ -9,7 +9,7 @@ import {
   isWorkspaceRequest,
   readReplacementNotes,
   type ScenarioStep,
-} from "../support/workspace/story.ts";
+} from "../support/workspace/fault-scenario.ts";
 
 const CREATE = /^POST \/containers$/;
 const UPLOAD = /^POST \/containers\/[^/]+\/files$/;

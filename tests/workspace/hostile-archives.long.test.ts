@@ -4,8 +4,8 @@ import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type CraftedEntry, createPaxRecords, createTar } from "../support/crafted-tar.ts";
 import { temporaryTree } from "../support/temporary-tree.ts";
-import { type InterceptedRequest, type InterceptionFixture, createInterceptionFixture } from "../support/workspace/bent-stage.ts";
-import { readFiles, createRepository } from "../support/workspace/stage.ts";
+import { type InterceptedRequest, type InterceptionFixture, createInterceptionFixture } from "../support/workspace/interception-fixture.ts";
+import { readFiles, createRepository } from "../support/workspace/workspace-fixture.ts";
 
 const REPORT = ".wink-report.json";
 

@@ -2,8 +2,8 @@ import { existsSync, lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { OpenAIContainerWorkspaceSectionOptions, SyncReport } from "weakincentives/openai";
-import { createInterceptionFixture } from "../support/workspace/bent-stage.ts";
-import { readFiles, hasBubblewrap, createRepository } from "../support/workspace/stage.ts";
+import { createInterceptionFixture } from "../support/workspace/interception-fixture.ts";
+import { readFiles, hasBubblewrap, createRepository } from "../support/workspace/workspace-fixture.ts";
 
 interface CodeResult {
   readonly report: SyncReport;

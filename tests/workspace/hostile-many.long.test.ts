@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { WorkspaceBudgetExceededError } from "weakincentives/files";
-import { createInterceptionFixture } from "../support/workspace/bent-stage.ts";
+import { createInterceptionFixture } from "../support/workspace/interception-fixture.ts";
 
 const ENTRIES = 100_000;
 const TIMEOUT_MS = 300_000;

@@ -15,8 +15,8 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { WorkspaceSecurityError } from "weakincentives/files";
 import { temporaryTree } from "../support/temporary-tree.ts";
-import { type InterceptionFixture, createInterceptionFixture } from "../support/workspace/bent-stage.ts";
-import { readFiles, createRepository } from "../support/workspace/stage.ts";
+import { type InterceptionFixture, createInterceptionFixture } from "../support/workspace/interception-fixture.ts";
+import { readFiles, createRepository } from "../support/workspace/workspace-fixture.ts";
 
 /** Python that prints every file of the container with its content. */
 const LIST_FILES_CODE = `import json, os

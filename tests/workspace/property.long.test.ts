@@ -5,10 +5,10 @@ import {
   arbitraryCodeChange,
   arbitraryPath,
   arbitraryText,
-} from "../support/workspace/code-acts.ts";
-import type { ContainerFault } from "../support/workspace/fault-stage.ts";
-import { hasBubblewrap } from "../support/workspace/stage.ts";
-import { WorkspaceModel } from "../support/workspace/world.ts";
+} from "../support/workspace/code-changes.ts";
+import type { ContainerFault } from "../support/workspace/container-fault-fixture.ts";
+import { hasBubblewrap } from "../support/workspace/workspace-fixture.ts";
+import { WorkspaceModel } from "../support/workspace/workspace-model.ts";
 
 /** A fixed seed by default. A failure prints the seed to set in WINK_SEED. */
 const seed = Number(process.env["WINK_SEED"] ?? 20_261_115);

@@ -3,10 +3,10 @@ import {
   type ContainerFaultFixture,
   type ContainerFaultOptions,
   createContainerFaultFixture,
-} from "../support/workspace/fault-stage.ts";
-import { hasBubblewrap, createRepository } from "../support/workspace/stage.ts";
-import { isConversationRequest, isWorkspaceRequest } from "../support/workspace/story.ts";
-import { PATH_LOOKUP } from "../support/workspace/twin.ts";
+} from "../support/workspace/container-fault-fixture.ts";
+import { hasBubblewrap, createRepository } from "../support/workspace/workspace-fixture.ts";
+import { isConversationRequest, isWorkspaceRequest } from "../support/workspace/fault-scenario.ts";
+import { PATH_LOOKUP } from "../support/workspace/reference-folder.ts";
 
 /** Creates a workspace with the file `p/a.txt`. Each task is the code to run, or "Talk." for none. */
 async function createFixture(

@@ -1,8 +1,8 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type InterceptionFixture, createInterceptionFixture, isWorkspaceRequest } from "../support/workspace/bent-stage.ts";
-import { hasBubblewrap, createRepository } from "../support/workspace/stage.ts";
+import { type InterceptionFixture, createInterceptionFixture, isWorkspaceRequest } from "../support/workspace/interception-fixture.ts";
+import { hasBubblewrap, createRepository } from "../support/workspace/workspace-fixture.ts";
 
 const FILES = { "a.txt": "one\n", "d/b.txt": "two\n", "d/c.txt": "three\n" };
 

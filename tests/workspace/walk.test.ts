@@ -4,7 +4,7 @@ import {
   readFiles,
   hasBubblewrap,
   createRepository,
-} from "../support/workspace/stage.ts";
+} from "../support/workspace/workspace-fixture.ts";
 
 describe("a container workspace", () => {
   it("copies the host's files to the container and syncs the changes back", async () => {

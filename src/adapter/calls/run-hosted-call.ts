@@ -1,7 +1,7 @@
 import { raceAbort } from "../../base/clock.ts";
 import { PromptEvaluationError } from "../../base/evaluation-errors.ts";
 import { type Schema, validate } from "../../base/schema/schema.ts";
-import { quoteNames } from "../../base/show.ts";
+import { quoteNames } from "../../base/quote-value.ts";
 import type { TokenUsage } from "../../base/usage.ts";
 import type { Validation } from "../../base/validation.ts";
 import type { Scope } from "../../session/session-lock.ts";
@@ -16,7 +16,7 @@ import type { HostedOrigin, RejectedToolParams, ToolInvoked } from "../events.ts
 import { publishEvent } from "../events.ts";
 import type { DelegatedCall, HostedCall, HostedOutcome } from "../model-client.ts";
 import { runHandler } from "./run-tool-call.ts";
-import { runInTransaction } from "./transaction.ts";
+import { runInTransaction } from "./run-in-transaction.ts";
 
 /**
  * Processes a call that the provider has run: passes its output to the tool's hook, or else to its

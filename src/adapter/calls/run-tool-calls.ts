@@ -4,9 +4,9 @@ import { renderValue, type ToolResult, toModelText } from "../../tools/tool-resu
 import type { Evaluation } from "../evaluation.ts";
 import { publishEvent } from "../events.ts";
 import type { ToolAnswer, ToolCall } from "../model-client.ts";
-import { collectFeedback } from "./feedback.ts";
+import { collectFeedback } from "./collect-feedback.ts";
 import { type PreparedCall, prepareCall, runCall } from "./run-tool-call.ts";
-import { runInTransaction } from "./transaction.ts";
+import { runInTransaction } from "./run-in-transaction.ts";
 
 /**
  * Runs a turn's calls in order, with adjacent `parallel` calls running concurrently, and returns

@@ -9,7 +9,7 @@ import {
   parseJsonPointer,
   type Subschema,
   walkSubschemas,
-} from "./subschemas-of.ts";
+} from "./walk-subschemas.ts";
 
 /** A JSON Schema that has been checked for use with the validator. */
 export interface CheckedJsonSchema {

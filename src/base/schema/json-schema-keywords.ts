@@ -1,6 +1,6 @@
 import { getErrorMessage, PromptValidationError } from "../errors.ts";
 import { isPlainObject } from "../freeze.ts";
-import { quoteNames } from "../show.ts";
+import { quoteNames } from "../quote-value.ts";
 
 /** Keywords whose value is a schema, an array of schemas, or an object of schemas by name. */
 export const applicators: ReadonlyMap<string, "schema" | "list" | "map"> = new Map([

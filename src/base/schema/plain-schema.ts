@@ -1,5 +1,5 @@
 import { isPlainObject } from "../freeze.ts";
-import { quoteNames, quoteValue } from "../show.ts";
+import { quoteNames, quoteValue } from "../quote-value.ts";
 import type { JsonSchema, Schema } from "./schema.ts";
 
 /** A field of a plain schema. */

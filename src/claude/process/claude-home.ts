@@ -1,6 +1,6 @@
 import { mkdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
-import { toFilesystemErrorWithRemedy } from "../../host/host-error.ts";
+import { toFilesystemErrorWithRemedy } from "../../host/to-filesystem-error.ts";
 import {
   reserveFolder,
   sweepAbandonedFolders,

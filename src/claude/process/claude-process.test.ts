@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { ClaudeProcess, type ClaudeProcessOptions } from "./claude-process.ts";
-import { type ListedProcess, listRunProcesses } from "./run-processes.ts";
+import { type ListedProcess, listRunProcesses } from "./list-run-processes.ts";
 
 const env = { PATH: process.env["PATH"] };
 

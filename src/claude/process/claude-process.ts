@@ -10,7 +10,7 @@ import {
   listRunProcesses,
   RUN_VARIABLE,
   type RunOrigin,
-} from "./run-processes.ts";
+} from "./list-run-processes.ts";
 
 /** The SDK's request to start a process. */
 export interface SpawnRequest {

@@ -1,6 +1,6 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import type { UnknownRecord } from "../../base/reading.ts";
-import { readStringOrNull, readNumber, readRecord, readRecords, readString } from "../../base/reading.ts";
+import type { UnknownRecord } from "../../base/loose-fields.ts";
+import { readStringOrNull, readNumber, readRecord, readRecords, readString } from "../../base/loose-fields.ts";
 import { type TokenUsage, toUsage } from "../../base/usage.ts";
 
 /** One message of the model: its text and tool calls. */

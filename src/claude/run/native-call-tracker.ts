@@ -1,10 +1,10 @@
 import { getErrorMessage } from "../../base/errors.ts";
-import type { UnknownRecord } from "../../base/reading.ts";
-import { readStringOrNull, readNumber, readRecord, readString } from "../../base/reading.ts";
+import type { UnknownRecord } from "../../base/loose-fields.ts";
+import { readStringOrNull, readNumber, readRecord, readString } from "../../base/loose-fields.ts";
 import type { SandboxLeftovers } from "../sandbox/prepare-sandbox.ts";
 import type { NativeTools } from "../tools/native-tools.ts";
 import type { ToolUse } from "./model-message.ts";
-import type { NativeRollback } from "./rollback.ts";
+import type { NativeRollback } from "./native-rollback.ts";
 import type { NativeCall, RunInput } from "./run-state.ts";
 
 /** Callbacks around calls to the SDK's native tools. The SDK waits for them. */

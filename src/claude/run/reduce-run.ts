@@ -1,7 +1,7 @@
-import type { UnknownRecord } from "../../base/reading.ts";
+import type { UnknownRecord } from "../../base/loose-fields.ts";
 import { addUsage, noUsage } from "../../base/usage.ts";
 import { isSynthetic, readMessage, type ToolUse } from "./model-message.ts";
-import { isRetryable } from "./run-failure.ts";
+import { isRetryable } from "./run-errors.ts";
 import type { NativeCall, RunInput, RunState, RunStep } from "./run-state.ts";
 
 /** Returns the state of a run after an input. Pure: `ClaudeRun` performs the side effects. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { UnknownRecord } from "../../base/reading.ts";
-import { readRecord, readRecords, readString } from "../../base/reading.ts";
+import type { UnknownRecord } from "../../base/loose-fields.ts";
+import { readRecord, readRecords, readString } from "../../base/loose-fields.ts";
 import { createRepeatPromptHooks } from "./split-hook-output.ts";
 
 /** Calls the hooks for a session start and joins their texts. */

@@ -1,5 +1,5 @@
-import type { UnknownRecord } from "../../base/reading.ts";
-import { readString } from "../../base/reading.ts";
+import type { UnknownRecord } from "../../base/loose-fields.ts";
+import { readString } from "../../base/loose-fields.ts";
 
 /** Maximum characters of one hook's output. The SDK writes longer output to a file. */
 const MAX_HOOK_CHARS = 9_000;

@@ -1,5 +1,5 @@
-import type { UnknownRecord } from "../../base/reading.ts";
-import { readString, readStrings } from "../../base/reading.ts";
+import type { UnknownRecord } from "../../base/loose-fields.ts";
+import { readString, readStrings } from "../../base/loose-fields.ts";
 import { HostedTool } from "../../tools/hosted-tool.ts";
 import { keepInBounds } from "../workspace/bounds.ts";
 import type { HostedKind, NativeName, NativeTool } from "./hosted-kind.ts";

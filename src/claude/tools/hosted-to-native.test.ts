@@ -25,7 +25,7 @@ import {
   hostedKinds,
   listNativeNames,
 } from "./hosted-to-native.ts";
-import { renderHostedToolTable } from "./hosted-tool-table.ts";
+import { renderHostedToolTable } from "./render-hosted-tool-table.ts";
 
 const renderPrompt = (hostedTools: readonly HostedTool[], tools: readonly Tool[] = []) => {
   const options = { key: "task", title: "Task", template: "Work.", hostedTools, tools };

@@ -1,8 +1,8 @@
 import type { Omission } from "../../adapter/model-client.ts";
 import { InvalidOptionError } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
-import { suggestSpelling } from "../../base/nearest.ts";
-import { quoteNames } from "../../base/show.ts";
+import { suggestSpelling } from "../../base/suggest-spelling.ts";
+import { quoteNames } from "../../base/quote-value.ts";
 import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import { checkOneToolPerKind } from "../../tools/hosted-tool.ts";
@@ -10,7 +10,7 @@ import { patchKind } from "./apply-patch.ts";
 import { codeKind } from "./code-interpreter.ts";
 import { fileKinds, fileNativeTools } from "./file-tools.ts";
 import type { HostedKind, NativeName, NativeTool, Obstacle } from "./hosted-kind.ts";
-import { toKindObstacle, unsupportedKinds } from "./refused-kinds.ts";
+import { toKindObstacle, unsupportedKinds } from "./unsupported-kinds.ts";
 import { nativeBash, shellKind } from "./shell.ts";
 import { nativeWebSearch, searchKind } from "./web-search.ts";
 

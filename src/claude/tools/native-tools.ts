@@ -1,10 +1,10 @@
 import type { HostedCall } from "../../adapter/model-client.ts";
 import { isPlainObject } from "../../base/freeze.ts";
-import type { UnknownRecord } from "../../base/reading.ts";
+import type { UnknownRecord } from "../../base/loose-fields.ts";
 import type { Prompt } from "../../prompt/prompt.ts";
 import type { Citation } from "../../tools/hosted/citation.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
-import { asHostedTool } from "../../tools/projected-tool.ts";
+import { asHostedTool } from "../../tools/as-hosted-tool.ts";
 import type { Verdict } from "../workspace/bounds.ts";
 import type { CallLog, NativeName } from "./hosted-kind.ts";
 import { findNativeTool, findOwner, listNativeNames } from "./hosted-to-native.ts";

@@ -1,6 +1,6 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import type { UnknownRecord } from "../../base/reading.ts";
-import { readRecords, readString } from "../../base/reading.ts";
+import type { UnknownRecord } from "../../base/loose-fields.ts";
+import { readRecords, readString } from "../../base/loose-fields.ts";
 import {
   type WebSearchCall,
   type WebSearchResult,
@@ -14,9 +14,9 @@ import {
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import { checkWithFactory } from "../../tools/hosted-tool.ts";
 import type { Verdict } from "../workspace/bounds.ts";
-import { findCitations, type Page } from "./cited-pages.ts";
+import { findCitations, type Page } from "./find-citations.ts";
 import type { CallLog, HostedKind, JudgedUse, NativeTool, Obstacle } from "./hosted-kind.ts";
-import { applyDomainRule, toDomainRule } from "./search-domains.ts";
+import { applyDomainRule, toDomainRule } from "./domain-rule.ts";
 
 /** The kind `web_search`: the SDK's `WebSearch`, which supports only domain lists. */
 export const searchKind: HostedKind = {

@@ -1,9 +1,9 @@
 import { realpath } from "node:fs/promises";
 import { relative, resolve } from "node:path";
-import type { UnknownRecord } from "../../base/reading.ts";
-import { readString } from "../../base/reading.ts";
-import { quoteValue } from "../../base/show.ts";
-import { isWithin, resolveHostPath } from "../../files/filesystem/host-place.ts";
+import type { UnknownRecord } from "../../base/loose-fields.ts";
+import { readString } from "../../base/loose-fields.ts";
+import { quoteValue } from "../../base/quote-value.ts";
+import { isWithin, resolveHostPath } from "../../files/filesystem/resolve-host-path.ts";
 
 /** The folders that the SDK's file tools may use. */
 export interface Bounds {

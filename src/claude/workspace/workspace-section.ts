@@ -1,5 +1,5 @@
-import { checkOptions } from "../../base/names.ts";
-import { planMounts } from "../../files/mounts/mount-plan.ts";
+import { checkOptions } from "../../base/check-names.ts";
+import { planMounts } from "../../files/mounts/plan-mounts.ts";
 import { type SyncPolicy, resolveSyncPolicy } from "../../files/sync/sync-policy.ts";
 import { MountedSection, type SharedFiles } from "../../prompt/sections/mounted-section.ts";
 import {
@@ -7,8 +7,8 @@ import {
   workspaceChecks,
 } from "../../prompt/sections/workspace-options.ts";
 import { type Checks, checkKeys, checkedLater } from "../../tools/config-checks.ts";
-import { HostWorkspace } from "./workspace.ts";
-import { renderWorkspaceText } from "./workspace-text.ts";
+import { HostWorkspace } from "./host-workspace.ts";
+import { renderWorkspaceText } from "./render-workspace-text.ts";
 
 /**
  * Options of a `ClaudeAgentWorkspaceSection`. They include the container options of

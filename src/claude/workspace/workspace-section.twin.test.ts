@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { filesIn } from "../../../tests/support/files-in.ts";
 import { writeTree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
-import { workspaceSandbox } from "../../../tests/support/workspace/stage.ts";
+import { workspaceSandbox } from "../../../tests/support/workspace/workspace-fixture.ts";
 import type { Filesystem } from "../../files/filesystem/filesystem.ts";
 import { LocalProvider } from "../../local/index.ts";
 import { openAIClient } from "../../openai/http/http-client.ts";

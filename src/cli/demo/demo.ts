@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { digestFiles, digestTree } from "../../files/digests/file-digests.ts";
+import { digestFiles, digestTree } from "../../files/digests/digest-files.ts";
 import type { SyncReport } from "../../files/sync/sync-report.ts";
 import { LocalProvider } from "../../local/provider.ts";
 import type { Sandbox } from "../../local/sandbox/sandbox.ts";
@@ -9,10 +9,10 @@ import { OpenAIAdapter } from "../../openai/adapter.ts";
 import type { OpenAIContainerWorkspaceSection } from "../../openai/workspace/container-workspace-section.ts";
 import { Session } from "../../session/session.ts";
 import { type RecordingBus, recordingBus } from "../../testing/recording-bus.ts";
-import { endOnSignal, removeAtExit, type Stoppable, TemporaryFolder } from "../ending.ts";
+import { endOnSignal, removeAtExit, type Stoppable, TemporaryFolder } from "../end-on-signal.ts";
 import { type FoundSandbox, findSandbox, type SandboxName } from "../find-sandbox.ts";
 import { createGreenhousePrompt, createGreenhouseWorkspace, LOG, vents } from "./greenhouse.ts";
-import { greenhouseModel, writeWebPages } from "./greenhouse-night.ts";
+import { greenhouseModel, writeWebPages } from "./greenhouse-model.ts";
 import {
   describeClaim,
   type Print,
@@ -22,7 +22,7 @@ import {
   printFile,
   printMounts,
   printSync,
-} from "./story.ts";
+} from "./print-event.ts";
 
 /** Options of the demo. */
 export interface DemoOptions {

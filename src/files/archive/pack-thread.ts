@@ -2,7 +2,7 @@ import type { Worker } from "node:worker_threads";
 import { WinkError } from "../../base/errors.ts";
 import { startWorker } from "../../host/threads/run-in-thread.ts";
 import { fromFailure, type WorkerFailure } from "../../host/threads/worker-failure.ts";
-import { type Backpressure, createBackpressure, releaseSlot } from "./credits.ts";
+import { type Backpressure, createBackpressure, releaseSlot } from "./backpressure.ts";
 
 /** The `workerData` of the packing thread. */
 export interface PackTask {

@@ -1,8 +1,8 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { toFailure } from "../../host/threads/worker-failure.ts";
-import { acquireSlot } from "./credits.ts";
+import { acquireSlot } from "./backpressure.ts";
 import type { PackMessage, PackTask } from "./pack-thread.ts";
-import { writeTar } from "./tar/tar-writer.ts";
+import { writeTar } from "./tar/write-tar.ts";
 
 const { folder, backpressure } = workerData as PackTask;
 

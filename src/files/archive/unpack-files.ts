@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { chmodSync, closeSync, openSync, writeSync } from "node:fs";
 import { threadJob } from "../../host/threads/thread-job.ts";
-import { readTar, type TarFile, type TarLimits } from "./tar/tar-reader.ts";
+import { readTar, type TarFile, type TarLimits } from "./tar/read-tar.ts";
 
 /** Describes one unpacking job. */
 export interface UnpackTask {

@@ -16,7 +16,7 @@ import { promisify } from "node:util";
 import type { Worker } from "node:worker_threads";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { runAsPlainUser, writeTree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
-import { describeTree } from "../../../tests/support/tree-picture.ts";
+import { describeTree } from "../../../tests/support/describe-tree.ts";
 import { sweepAbandonedFolders } from "../../host/temporary-folder.ts";
 import { FolderCheckpoint, type FolderCheckpointOptions } from "./folder-checkpoint.ts";
 

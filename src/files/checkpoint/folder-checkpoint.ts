@@ -8,12 +8,12 @@ import { SharedLock } from "../../base/shared-lock.ts";
 import { reserveFolder, type TemporaryFolder } from "../../host/temporary-folder.ts";
 import { runInThread } from "../../host/threads/run-in-thread.ts";
 import type { ThreadJob } from "../../host/threads/thread-job.ts";
-import { isWithin } from "../filesystem/host-place.ts";
-import { toCaptureError } from "./failure.ts";
+import { isWithin } from "../filesystem/resolve-host-path.ts";
+import { toCaptureError } from "./checkpoint-errors.ts";
 import type { FolderRestoreResult } from "./restore-report.ts";
 import { type RestoreTask, restoreTreeJob } from "./restore-tree.ts";
 import { StopFlag } from "./stop-flag.ts";
-import { type CaptureTask, captureTreeJob } from "./take-tree.ts";
+import { type CaptureTask, captureTreeJob } from "./capture-tree.ts";
 
 /** Options of a {@link FolderCheckpoint}. */
 export interface FolderCheckpointOptions {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { SyncError } from "../sync/sync-reason.ts";
+import { SyncError } from "../sync/sync-failure.ts";
 import { RestoreReport } from "./restore-report.ts";
 import { StoppedError } from "./stop-flag.ts";
 

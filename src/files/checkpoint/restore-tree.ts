@@ -1,20 +1,20 @@
 import { mkdirSync, readlinkSync, realpathSync, symlinkSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { FilesystemError } from "../../base/filesystem-error.ts";
-import { toFilesystemErrorWithRemedy } from "../../host/host-error.ts";
+import { toFilesystemErrorWithRemedy } from "../../host/to-filesystem-error.ts";
 import { threadJob } from "../../host/threads/thread-job.ts";
 import { ROOT } from "../path.ts";
-import { SyncError } from "../sync/sync-reason.ts";
-import { TreeCleaner } from "./clear-tree.ts";
-import { CheckpointCopies } from "./copies.ts";
+import { SyncError } from "../sync/sync-failure.ts";
+import { TreeCleaner } from "./tree-cleaner.ts";
+import { CheckpointCopies } from "./checkpoint-copies.ts";
 import {
   joinPath,
   type PinnedEntry,
   PinnedFolder,
   type PinOptions,
   toNameBytes,
-} from "./held-folder.ts";
-import { replaceAtomically, restoreFile, setOwnership } from "./put-back-entry.ts";
+} from "./pinned-folder.ts";
+import { replaceAtomically, restoreFile, setOwnership } from "./restore-entry.ts";
 import {
   deserializeRecords,
   type EntryRecord,
@@ -25,7 +25,7 @@ import {
   type OtherRecord,
   serializeRecords,
   toOwnership,
-} from "./record.ts";
+} from "./entry-record.ts";
 import { type FolderRestoreResult, RestoreReport } from "./restore-report.ts";
 import { StopFlag } from "./stop-flag.ts";
 

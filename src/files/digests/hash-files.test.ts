@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { runAsPlainUser, temporaryTree } from "../../../tests/support/temporary-tree.ts";
-import { writeTar } from "../archive/tar/tar-writer.ts";
+import { writeTar } from "../archive/tar/write-tar.ts";
 import { hashFiles } from "./hash-files.ts";
 
 const sha256 = (bytes: string | Uint8Array) => createHash("sha256").update(bytes).digest("hex");

@@ -13,8 +13,8 @@ import {
 import { dirname } from "node:path";
 import { FilesystemError } from "../../base/filesystem-error.ts";
 import { replaceFile } from "../../host/file-access.ts";
-import { getErrorCode, ignoreErrorCodes } from "../../host/host-error.ts";
-import { UndoCopies } from "./kept-files.ts";
+import { getErrorCode, ignoreErrorCodes } from "../../host/to-filesystem-error.ts";
+import { UndoCopies } from "./undo-copies.ts";
 
 /** A change to a host file or directory that can be undone. */
 export interface HostChange {

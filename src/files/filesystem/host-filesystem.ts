@@ -3,7 +3,7 @@ import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { copyBytes, FilesystemError, createFilesystemError } from "../../base/filesystem-error.ts";
 import { SharedLock } from "../../base/shared-lock.ts";
-import { toFilesystemError } from "../../host/host-error.ts";
+import { toFilesystemError } from "../../host/to-filesystem-error.ts";
 import { normalizePath, getParent, ROOT } from "../path.ts";
 import type {
   FileStat,
@@ -16,9 +16,9 @@ import type {
   ReadResult,
 } from "./filesystem.ts";
 import { globMatcher } from "./glob.ts";
-import { lineSearch } from "./grep.ts";
+import { lineSearch } from "./line-search.ts";
 import { type HostChange, HostChanges } from "./host-changes.ts";
-import { resolveHostPath } from "./host-place.ts";
+import { resolveHostPath } from "./resolve-host-path.ts";
 import {
   createNotRegularError,
   findRealPath,

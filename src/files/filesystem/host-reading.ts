@@ -3,7 +3,7 @@ import { lstat, open, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { FilesystemError, createFilesystemError } from "../../base/filesystem-error.ts";
 import { normalizePath } from "../path.ts";
-import { isWithin, resolveHostPath, type ResolvedPath } from "./host-place.ts";
+import { isWithin, resolveHostPath, type ResolvedPath } from "./resolve-host-path.ts";
 
 /** A path inside the root that exists or can be created. */
 export type InnerPath = Extract<ResolvedPath, { readonly kind: "found" | "missing" }>;

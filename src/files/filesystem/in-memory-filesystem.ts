@@ -11,7 +11,7 @@ import type {
   ReadResult,
 } from "./filesystem.ts";
 import { globMatcher } from "./glob.ts";
-import { lineSearch } from "./grep.ts";
+import { lineSearch } from "./line-search.ts";
 import { lineWindow } from "./line-window.ts";
 import { encodeText, textDecoder } from "./text-encoding.ts";
 import { UndoJournal } from "./undo-journal.ts";

@@ -1,5 +1,5 @@
 import { FilesystemError } from "../../base/filesystem-error.ts";
-import { quoteValue } from "../../base/show.ts";
+import { quoteValue } from "../../base/quote-value.ts";
 
 /** Creates a decoder for any encoding that `TextDecoder` supports. Preserves a byte order mark. */
 export function textDecoder(path: string, encoding = "utf-8"): (bytes: Uint8Array) => string {

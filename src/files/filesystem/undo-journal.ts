@@ -1,5 +1,5 @@
 import { FilesystemError } from "../../base/filesystem-error.ts";
-import { quoteValue } from "../../base/show.ts";
+import { quoteValue } from "../../base/quote-value.ts";
 import type { FsSnapshot } from "./filesystem.ts";
 
 /**

@@ -1,12 +1,12 @@
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync, writeSync } from "node:fs";
 import { FilesystemError, WorkspaceSecurityError } from "../../base/filesystem-error.ts";
 import { openNoFollow } from "../../host/file-access.ts";
-import { getErrorCode, toFilesystemErrorWithRemedy } from "../../host/host-error.ts";
+import { getErrorCode, toFilesystemErrorWithRemedy } from "../../host/to-filesystem-error.ts";
 import { threadJob } from "../../host/threads/thread-job.ts";
 import { normalizePath, ROOT } from "../path.ts";
 import { MountBudget } from "./mount-budget.ts";
 import { matchesPlan, type PlannedFile } from "./planned-file.ts";
-import type { MountLimit, MountPlan } from "./planned-mounts.ts";
+import type { MountLimit, MountPlan } from "./mount-plan.ts";
 
 /** The part of a mount plan that copying needs. */
 export type CopyPlan = Pick<MountPlan, "directories" | "files" | "limits">;

@@ -1,8 +1,8 @@
 import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { WorkspaceSecurityError } from "../../base/filesystem-error.ts";
-import { quoteNames } from "../../base/show.ts";
-import { getErrorCode, toFilesystemErrorWithRemedy } from "../../host/host-error.ts";
+import { quoteNames } from "../../base/quote-value.ts";
+import { getErrorCode, toFilesystemErrorWithRemedy } from "../../host/to-filesystem-error.ts";
 import { checkStrings } from "./mount-checks.ts";
 
 /** The host folders that files may come from. */

@@ -1,6 +1,6 @@
 import { realpathSync, type Stats, statSync } from "node:fs";
 import { WorkspaceSecurityError } from "../../base/filesystem-error.ts";
-import { getErrorCode, toFilesystemErrorWithRemedy } from "../../host/host-error.ts";
+import { getErrorCode, toFilesystemErrorWithRemedy } from "../../host/to-filesystem-error.ts";
 import { type EntryKind, toEntryKind } from "../folder-entries.ts";
 import type { HostRoots } from "./host-roots.ts";
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import type { HostMount } from "./host-mount.ts";
-import { planMounts } from "./mount-plan.ts";
+import { planMounts } from "./plan-mounts.ts";
 
 /** Plans a mount at the root of the workspace. Symlinks may lead anywhere below `root`. */
 function createPlan(hostPath: string, mount: Partial<HostMount> = {}, root = hostPath) {

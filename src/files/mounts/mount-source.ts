@@ -1,7 +1,7 @@
 import { lstatSync, realpathSync, type Stats, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { FilesystemError, WorkspaceSecurityError } from "../../base/filesystem-error.ts";
-import { toFilesystemErrorWithRemedy } from "../../host/host-error.ts";
+import { toFilesystemErrorWithRemedy } from "../../host/to-filesystem-error.ts";
 import { ROOT } from "../path.ts";
 import type { HostRoots } from "./host-roots.ts";
 import type { CheckedMount } from "./mount-checks.ts";

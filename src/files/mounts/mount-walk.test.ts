@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { runAsPlainUser, temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import type { HostMount } from "./host-mount.ts";
-import { planMounts } from "./mount-plan.ts";
+import { planMounts } from "./plan-mounts.ts";
 
 /** Plans a mount at the root of the workspace. */
 function createPlan(hostPath: string, mount: Partial<HostMount> = {}, allowSecrets: string[] = []) {

@@ -1,6 +1,6 @@
 import { lstatSync, type Stats } from "node:fs";
 import { basename, resolve } from "node:path";
-import { toFilesystemErrorWithRemedy } from "../../host/host-error.ts";
+import { toFilesystemErrorWithRemedy } from "../../host/to-filesystem-error.ts";
 import { compareByPath, type FolderEntry, readFolderEntries } from "../folder-entries.ts";
 import { listAncestors, normalizePath, ROOT } from "../path.ts";
 import type { HostRoots } from "./host-roots.ts";
@@ -10,7 +10,7 @@ import type { CheckedMount } from "./mount-checks.ts";
 import type { MountSource } from "./mount-source.ts";
 import { type PathFilter, pathFilter } from "./path-filter.ts";
 import { type PlannedFile, plannedFile } from "./planned-file.ts";
-import { isSecretFile } from "./secrets.ts";
+import { isSecretFile } from "./secret-files.ts";
 
 /** The rules that all mounts of a workspace share. */
 export interface MountRules {

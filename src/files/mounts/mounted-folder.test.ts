@@ -3,8 +3,8 @@ import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { filesIn } from "../../../tests/support/files-in.ts";
 import { type Tree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
-import { digestFiles } from "../digests/file-digests.ts";
-import { planMounts } from "./mount-plan.ts";
+import { digestFiles } from "../digests/digest-files.ts";
+import { planMounts } from "./plan-mounts.ts";
 import { MountedFolder } from "./mounted-folder.ts";
 
 function createMountedFolder(tree: Tree, { keepsDigests = true } = {}) {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { WinkError } from "../../base/errors.ts";
 import { FilesystemError } from "../../base/filesystem-error.ts";
-import { toFilesystemErrorWithRemedy } from "../../host/host-error.ts";
+import { toFilesystemErrorWithRemedy } from "../../host/to-filesystem-error.ts";
 import { emptyFolder, removeFolder } from "../../host/remove-tree.ts";
 import {
   reserveFolder,
@@ -11,10 +11,10 @@ import {
   type TemporaryFolder,
 } from "../../host/temporary-folder.ts";
 import { runInThread } from "../../host/threads/run-in-thread.ts";
-import { digestFiles } from "../digests/file-digests.ts";
+import { digestFiles } from "../digests/digest-files.ts";
 import { HostFilesystem } from "../filesystem/host-filesystem.ts";
 import { type CopyTask, copyFilesJob } from "./copy-files.ts";
-import type { MountPlan } from "./planned-mounts.ts";
+import type { MountPlan } from "./mount-plan.ts";
 
 /** The source of a mounted folder: a plan, or an existing folder. */
 export type MountedSource = { readonly plan: MountPlan } | { readonly root: string };

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { chmod, chown, lstat, mkdir, readdir, rename, rmdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { SyncError } from "./sync-reason.ts";
+import { SyncError } from "./sync-failure.ts";
 
 /** A folder where files are collected before they are moved to their destination. */
 export interface Staging {

@@ -1,11 +1,11 @@
 import { readdir, realpath } from "node:fs/promises";
 import { resolve } from "node:path";
 import { getErrorMessage } from "../../base/errors.ts";
-import { getErrorCode } from "../../host/host-error.ts";
+import { getErrorCode } from "../../host/to-filesystem-error.ts";
 import { normalizePath, ROOT } from "../path.ts";
-import { createSyncTarget } from "./build-folder.ts";
-import { type SyncFailure, toSyncReason } from "./sync-reason.ts";
-import { updateSyncTarget } from "./update-folder.ts";
+import { createSyncTarget } from "./create-sync-target.ts";
+import { type SyncFailure, toSyncReason } from "./sync-failure.ts";
+import { updateSyncTarget } from "./update-sync-target.ts";
 
 /** The files to sync to a folder. */
 export interface FolderSync {

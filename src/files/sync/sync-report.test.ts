@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { filesIn } from "../../../tests/support/files-in.ts";
 import { type Tree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
-import { digestFiles } from "../digests/file-digests.ts";
+import { digestFiles } from "../digests/digest-files.ts";
 import { createSyncFolder, notSynced, syncTo } from "./sync-report.ts";
 
 /** Creates a workspace that was mounted with some files, optionally from a folder, and now has other files. */

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { deepFreeze } from "../../base/freeze.ts";
 import { syncFolder } from "./sync-folder.ts";
-import type { SyncFailure } from "./sync-reason.ts";
+import type { SyncFailure } from "./sync-failure.ts";
 
 /** The result of syncing a workspace's files to the host. Paths are relative to the workspace. */
 export interface SyncReport {

@@ -1,9 +1,9 @@
 import { constants, type Stats } from "node:fs";
 import { chmod, chown, copyFile, lstat, realpath } from "node:fs/promises";
 import { join } from "node:path";
-import { ignoreErrorCodes } from "../../host/host-error.ts";
+import { ignoreErrorCodes } from "../../host/to-filesystem-error.ts";
 import { getParent } from "../path.ts";
-import { SyncError } from "./sync-reason.ts";
+import { SyncError } from "./sync-failure.ts";
 
 /** A file of the source folder. */
 export interface TreeFile {

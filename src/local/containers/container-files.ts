@@ -4,14 +4,14 @@ import { chmod, type FileHandle, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { ApiProblem } from "../api-problem.ts";
-import type { UploadedFile } from "../http/multipart.ts";
+import type { UploadedFile } from "../http/read-multipart.ts";
 import type { Ids } from "../ids.ts";
 import type {
   ContainerFileStore,
   FoundFile,
   StoredContainerFile,
 } from "../store/container-file-store.ts";
-import { safeFileName } from "../store/file-name.ts";
+import { safeFileName } from "../store/safe-file-name.ts";
 import type { FileStore } from "../store/file-store.ts";
 import type { PageQuery } from "../store/paging.ts";
 import {
@@ -21,7 +21,7 @@ import {
   searchFolder,
   toFileStamp,
 } from "./container-folder.ts";
-import { EmptyFolders, getFolderChangeTime } from "./empty-folder.ts";
+import { EmptyFolders, getFolderChangeTime } from "./empty-folders.ts";
 
 /** A container file in OpenAI's format. */
 export interface ContainerFileRecord {

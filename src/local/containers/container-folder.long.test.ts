@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { startLocalStorage, createTemporaryDataDir } from "../../../tests/support/local-storage.ts";
 import { openInFolder, removeInFolder, searchFolder } from "./container-folder.ts";
-import { removeUntrustedFolder } from "./container-removal.ts";
+import { removeUntrustedFolder } from "./remove-untrusted-folder.ts";
 
 const ALL = { limit: 100, order: "asc" } as const;
 

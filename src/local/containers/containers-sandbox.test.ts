@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { startLocalStorage } from "../../../tests/support/local-storage.ts";
-import { bubblewrapSandbox } from "../sandbox/bubblewrap/bubblewrap.ts";
+import { bubblewrapSandbox } from "../sandbox/bubblewrap/bubblewrap-sandbox.ts";
 
 const LIMITS = { timeoutMs: 10_000, maxOutputBytes: 10_000 };
 const sandbox = bubblewrapSandbox();

@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import { invalidValue } from "../api-problem.ts";
-import type { UploadedFile } from "../http/multipart.ts";
+import type { UploadedFile } from "../http/read-multipart.ts";
 import type { Ids } from "../ids.ts";
 import type {
   PythonRun,
@@ -26,7 +26,7 @@ import {
   type ContainerFolder,
   type OpenedFile,
 } from "./container-files.ts";
-import { ContainerLifecycle } from "./container-life.ts";
+import { ContainerLifecycle } from "./container-lifecycle.ts";
 import { ContainerProcesses } from "./container-processes.ts";
 
 /** Options of {@link Containers}. */

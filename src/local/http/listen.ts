@@ -2,9 +2,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { InvalidOptionError } from "../../base/errors.ts";
-import { ConnectionDroppedError } from "../turn/dropped.ts";
-import { LazyRequest } from "./socket-request.ts";
-import { BufferedResponse } from "./whole-response.ts";
+import { ConnectionDroppedError } from "../turn/connection-dropped-error.ts";
+import { LazyRequest } from "./lazy-request.ts";
+import { BufferedResponse } from "./buffered-response.ts";
 
 /** Options of `LocalProvider.listen()`. */
 export interface ListenOptions {

@@ -1,6 +1,6 @@
 import type { WireItem } from "../../openai/wire.ts";
 import type { ApiProblem } from "../api-problem.ts";
-import { splitIntoChunks } from "../event-chunks.ts";
+import { splitIntoChunks } from "../split-into-chunks.ts";
 import { toAnthropicProblem } from "./anthropic-problem.ts";
 import {
   createContextEdits,

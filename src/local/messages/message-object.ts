@@ -1,5 +1,5 @@
 import type { WireItem } from "../../openai/wire.ts";
-import { countJsonTokens } from "../tokens.ts";
+import { countJsonTokens } from "../count-tokens.ts";
 import type { MessageRequest } from "./check/request.ts";
 import type { FinishedBlock, StopReason } from "./message-state.ts";
 

@@ -2,7 +2,7 @@ import type { WireItem } from "../../openai/wire.ts";
 import type { TurnServices } from "../turn/turn.ts";
 import type { Block } from "./check/content.ts";
 import type { MessageRequest } from "./check/request.ts";
-import type { DeferredActions } from "./left-actions.ts";
+import type { DeferredActions } from "./deferred-actions.ts";
 import type { FoundPage } from "./web-search.ts";
 
 /** Services to create messages with. */

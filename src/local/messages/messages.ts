@@ -1,12 +1,12 @@
 import type { ApiProblem } from "../api-problem.ts";
-import type { Sealer } from "../turn/sealed.ts";
+import type { Sealer } from "../turn/sealer.ts";
 import type { TurnServices } from "../turn/turn.ts";
 import { joinPath } from "./check/anthropic-wording.ts";
 import type { CheckedMessage } from "./check/checked-message.ts";
-import { createInvalidProblem } from "./check/refusal.ts";
+import { createInvalidProblem } from "./check/invalid-problem.ts";
 import { type CheckOptions, checkMessageRequest } from "./check/request.ts";
-import { DeferredActions } from "./left-actions.ts";
-import { createMessage } from "./make-message.ts";
+import { DeferredActions } from "./deferred-actions.ts";
+import { createMessage } from "./create-message.ts";
 import { countRequestTokens, type MessageParts } from "./message-object.ts";
 import type { FinishedBlock, StopReason } from "./message-state.ts";
 

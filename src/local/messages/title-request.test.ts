@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { startMessagesFixture } from "../../../tests/support/local/messages-stage.ts";
+import { startMessagesFixture } from "../../../tests/support/local/messages-fixture.ts";
 
 const schema = { type: "object", properties: { title: { type: "string" } } };
 

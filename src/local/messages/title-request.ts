@@ -1,5 +1,5 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import { readLastText } from "../turn/last-text.ts";
+import { readLastText } from "../turn/read-last-text.ts";
 import type { MessageRequest } from "./check/request.ts";
 import { toModelItems } from "./model-items.ts";
 

@@ -2,9 +2,9 @@ import { isPlainObject } from "../../base/freeze.ts";
 import { parseJson } from "../../base/json.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import type { ModelAction } from "../model-action.ts";
-import { createModelFault } from "./check/refusal.ts";
+import { createModelFault } from "./check/invalid-problem.ts";
 import type { FinishedBlock, MessageState } from "./message-state.ts";
-import type { SdkToolUse } from "./native-use.ts";
+import type { SdkToolUse } from "./sdk-tool-use.ts";
 import { findOfferedName } from "./tool-names.ts";
 
 /** Creates a call to a client tool, with the name by which the request offers the tool. */

@@ -1,10 +1,10 @@
-import { readNumber, readStrings } from "../../base/reading.ts";
+import { readNumber, readStrings } from "../../base/loose-fields.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { ApiProblem } from "../api-problem.ts";
 import type { Ids } from "../ids.ts";
 import type { WebService } from "../tools/tool-services.ts";
-import { readLastText } from "../turn/last-text.ts";
-import type { Sealer } from "../turn/sealed.ts";
+import { readLastText } from "../turn/read-last-text.ts";
+import type { Sealer } from "../turn/sealer.ts";
 import type { MessageRequest } from "./check/request.ts";
 import { isWebSearch } from "./check/tools.ts";
 import { toModelItems } from "./model-items.ts";

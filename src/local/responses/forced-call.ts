@@ -1,7 +1,7 @@
 import type { WireItem } from "../../openai/wire.ts";
 import type { ToolCatalog } from "../tools/tool-catalog.ts";
 import type { ForcedCall, ToolRecord } from "../tools/tool-record.ts";
-import { readLastText } from "../turn/last-text.ts";
+import { readLastText } from "../turn/read-last-text.ts";
 
 /** The parts of a request that decide whether it forces a call. */
 export interface ForcedRequest {

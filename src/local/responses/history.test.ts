@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { getErrorMessage } from "../../base/errors.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { builtInCatalog } from "../tools/index.ts";
-import { checkHistory } from "./check/request-history.ts";
+import { checkHistory } from "./check/check-history.ts";
 import { History, type HistoryPoint } from "./history.ts";
 
 const stored = { isStored: (id: string) => id !== "rs_lost" };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { startProviderFixture } from "../../../tests/support/local/stage.ts";
+import { startProviderFixture } from "../../../tests/support/local/provider-fixture.ts";
 import { createTurnState } from "../../../tests/support/local/turn-state.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { builtInCatalog } from "../tools/index.ts";

@@ -1,15 +1,15 @@
 import type { Clock } from "../../base/clock.ts";
-import { readRecords } from "../../base/reading.ts";
+import { readRecords } from "../../base/loose-fields.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import type { TurnOutcome, TurnServices } from "../turn/turn.ts";
-import { applyIncludes } from "./check/includes.ts";
+import { applyIncludes } from "./check/apply-includes.ts";
 import { type CheckedRequest, createRequestCheck, type RequestCheck } from "./check/request.ts";
 import { selectAllowedTools } from "./check/tool-choice.ts";
 import { rejectUnsupportedTools } from "./check/unsupported-tools.ts";
 import { createCompactionItem } from "./conversation/compaction.ts";
 import type { Conversation } from "./conversation/conversation.ts";
 import type { Conversations } from "./conversation/conversations.ts";
-import { countInputTokens } from "./conversation/input-tokens.ts";
+import { countInputTokens } from "./conversation/count-input-tokens.ts";
 import { checkContainers } from "./resolve-container.ts";
 import { createResponseObject } from "./response-object.ts";
 import { runTurn } from "./run-turn.ts";

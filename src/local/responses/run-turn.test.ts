@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { type TurnParts, createTurnState } from "../../../tests/support/local/turn-state.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import type { ModelAction } from "../model-action.ts";
-import { ConnectionDroppedError } from "../turn/dropped.ts";
+import { ConnectionDroppedError } from "../turn/connection-dropped-error.ts";
 import type { TurnInput } from "../turn/turn.ts";
 import { runTurn } from "./run-turn.ts";
 

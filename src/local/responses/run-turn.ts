@@ -1,11 +1,11 @@
-import { readRecords } from "../../base/reading.ts";
+import { readRecords } from "../../base/loose-fields.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { ApiProblem } from "../api-problem.ts";
 import type { ModelAction } from "../model-action.ts";
 import { toAction } from "../tools/tool-catalog.ts";
-import { createAnnotations } from "../turn/annotations.ts";
-import { ConnectionDroppedError } from "../turn/dropped.ts";
-import { readLastText } from "../turn/last-text.ts";
+import { createAnnotations } from "../turn/create-annotations.ts";
+import { ConnectionDroppedError } from "../turn/connection-dropped-error.ts";
+import { readLastText } from "../turn/read-last-text.ts";
 import type { TurnInput, TurnOutcome, TurnServices, TurnState } from "../turn/turn.ts";
 import { createCompactionItem } from "./conversation/compaction.ts";
 import { findForcedCall } from "./forced-call.ts";

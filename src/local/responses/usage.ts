@@ -1,5 +1,5 @@
 import type { WireItem } from "../../openai/wire.ts";
-import { countJsonTokens } from "../tokens.ts";
+import { countJsonTokens } from "../count-tokens.ts";
 import type { ResponseUsage } from "./response-object.ts";
 
 /** Computes the token usage of a response. */

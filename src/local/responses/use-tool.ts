@@ -1,5 +1,5 @@
-import { suggestSpelling } from "../../base/nearest.ts";
-import { quoteNames, quoteValue } from "../../base/show.ts";
+import { suggestSpelling } from "../../base/suggest-spelling.ts";
+import { quoteNames, quoteValue } from "../../base/quote-value.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { ApiProblem } from "../api-problem.ts";
 import type { ModelAction } from "../model-action.ts";

@@ -1,10 +1,10 @@
 import type { Hono } from "hono";
 import { ApiProblem, missingParameter, unknownParameter } from "../api-problem.ts";
-import { readMultipart } from "../http/multipart.ts";
-import { fileResponse } from "../store/file-answer.ts";
+import { readMultipart } from "../http/read-multipart.ts";
+import { fileResponse } from "../store/file-response.ts";
 import type { FileStore, StoredFile } from "../store/file-store.ts";
 import { readPageQuery, toPage } from "../store/paging.ts";
-import { readBoundedInteger } from "../validators/shapes.ts";
+import { readBoundedInteger } from "../validators/validator.ts";
 
 /** Services of the file routes. */
 export interface FileServices {

@@ -4,7 +4,7 @@ import {
   parseMessageEvents,
   plain,
   startMessagesFixture,
-} from "../../../tests/support/local/messages-stage.ts";
+} from "../../../tests/support/local/messages-fixture.ts";
 import type { WireItem } from "../../openai/wire.ts";
 
 const createRequest = (body: unknown) => ({ method: "POST", body: JSON.stringify(body) });

@@ -1,14 +1,14 @@
 import type { Context, Hono } from "hono";
 import { getErrorMessage } from "../../base/errors.ts";
 import { ApiProblem } from "../api-problem.ts";
-import { readJsonBody } from "../http/json-body.ts";
-import { BufferedResponse } from "../http/whole-response.ts";
+import { readJsonBody } from "../http/read-json-body.ts";
+import { BufferedResponse } from "../http/buffered-response.ts";
 import type { Ids } from "../ids.ts";
 import { formatMessageEvent, MessageWriter } from "../messages/message-events.ts";
 import { createMessageObject } from "../messages/message-object.ts";
 import type { FinishedBlock, StopReason } from "../messages/message-state.ts";
 import type { Messages, StartedMessage } from "../messages/messages.ts";
-import { ConnectionDroppedError } from "../turn/dropped.ts";
+import { ConnectionDroppedError } from "../turn/connection-dropped-error.ts";
 
 /** Services of the Messages API routes. */
 export interface MessageRouteServices {

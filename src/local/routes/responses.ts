@@ -2,16 +2,16 @@ import type { Context, Hono } from "hono";
 import { getErrorMessage } from "../../base/errors.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { ApiProblem, notFound } from "../api-problem.ts";
-import { readJsonBody } from "../http/json-body.ts";
-import { BufferedResponse } from "../http/whole-response.ts";
-import { applyIncludes } from "../responses/check/includes.ts";
+import { readJsonBody } from "../http/read-json-body.ts";
+import { BufferedResponse } from "../http/buffered-response.ts";
+import { applyIncludes } from "../responses/check/apply-includes.ts";
 import { EventWriter, formatEvent } from "../responses/events/events.ts";
 import { createResponseObject } from "../responses/response-object.ts";
 import type { Responses, StartedResponse } from "../responses/responses.ts";
 import { readPageQuery, toPage } from "../store/paging.ts";
 import type { ResponseStore, StoredResponse } from "../store/response-store.ts";
 import type { ToolCatalog } from "../tools/tool-catalog.ts";
-import { ConnectionDroppedError } from "../turn/dropped.ts";
+import { ConnectionDroppedError } from "../turn/connection-dropped-error.ts";
 
 /** Services of the response routes. */
 export interface ResponseServices {

@@ -1,10 +1,10 @@
 import { type Context, Hono } from "hono";
 import { isPlainObject } from "../../base/freeze.ts";
-import { readNumber, readRecord, readStrings, type UnknownRecord } from "../../base/reading.ts";
+import { readNumber, readRecord, readStrings, type UnknownRecord } from "../../base/loose-fields.ts";
 import { ApiProblem, invalidType, invalidValue } from "../api-problem.ts";
-import { readJsonBody } from "../http/json-body.ts";
+import { readJsonBody } from "../http/read-json-body.ts";
 import type { Attributes } from "../search/attribute-filter.ts";
-import { type ChunkSizes, defaultChunkSizes } from "../search/chunks.ts";
+import { type ChunkSizes, defaultChunkSizes } from "../search/split-into-chunks.ts";
 import {
   fileChangeShape,
   newBatchShape,
@@ -16,7 +16,7 @@ import {
 import type { NewStoreFile } from "../search/store-files.ts";
 import type { VectorStoreChange, VectorStores } from "../search/vector-stores.ts";
 import { readPageQuery } from "../store/paging.ts";
-import { assertValid, type Validator } from "../validators/shapes.ts";
+import { assertValid, type Validator } from "../validators/validator.ts";
 
 /** `/vector_stores` and everything below. Mount it under `/v1`. */
 export function vectorStoreRoutes(stores: VectorStores): Hono {

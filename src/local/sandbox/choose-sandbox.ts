@@ -1,6 +1,6 @@
 import { InvalidOptionError } from "../../base/errors.ts";
 import type { Sandbox } from "./sandbox.ts";
-import { wasmSandbox } from "./wasm/wasm.ts";
+import { wasmSandbox } from "./wasm/wasm-sandbox.ts";
 
 /** A sandbox: by name, your own implementation, or `"auto"` for the first to pass a trial run on this host. */
 export type SandboxChoice = "auto" | "bubblewrap" | "wasm" | Sandbox;
@@ -15,7 +15,7 @@ export interface ChosenSandbox {
 
 /** Lists the built-in sandboxes, strongest first. */
 export async function listSandboxes(): Promise<readonly Sandbox[]> {
-  const { bubblewrapSandbox } = await import("./bubblewrap/bubblewrap.ts");
+  const { bubblewrapSandbox } = await import("./bubblewrap/bubblewrap-sandbox.ts");
   return [bubblewrapSandbox(), wasmSandbox()];
 }
 

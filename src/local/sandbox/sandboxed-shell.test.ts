@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { bubblewrapSandbox } from "./bubblewrap/bubblewrap.ts";
+import { bubblewrapSandbox } from "./bubblewrap/bubblewrap-sandbox.ts";
 import type { RunLimits, Sandbox } from "./sandbox.ts";
 import { sandboxedShell } from "./sandboxed-shell.ts";
 

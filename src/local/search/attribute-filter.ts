@@ -1,6 +1,6 @@
 import { isPlainObject } from "../../base/freeze.ts";
 import { invalidType } from "../api-problem.ts";
-import { taggedUnion, array, recordOf, object, type Validator, string } from "../validators/shapes.ts";
+import { taggedUnion, array, recordOf, object, type Validator, string } from "../validators/validator.ts";
 
 /** User-defined attributes of a file, for filtering. */
 export type Attributes = Readonly<Record<string, string | number | boolean>>;

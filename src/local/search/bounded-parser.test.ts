@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { type DefaultTreeAdapterTypes, html, parse } from "parse5";
 import { expect, test } from "vitest";
-import { readHtml } from "./html.ts";
+import { readHtml } from "./read-html.ts";
 import { HtmlText } from "./html-text.ts";
 
 const names = [

@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Database } from "../store/database.ts";
 import { readNumberColumn, type Row, readTextColumn } from "../store/row.ts";
-import { countTokens } from "../tokens.ts";
+import { countTokens } from "../count-tokens.ts";
 import type { ChunkIndex } from "./chunk-index.ts";
-import { type Chunk, splitIntoChunks } from "./chunks.ts";
-import { extractText, type FileProblem, type FileText } from "./text-of.ts";
+import { type Chunk, splitIntoChunks } from "./split-into-chunks.ts";
+import { extractText, type FileProblem, type FileText } from "./extract-text.ts";
 
 /** The uploaded files. */
 export interface SearchableFiles {

@@ -1,4 +1,4 @@
-import { readRecord } from "../../base/reading.ts";
+import { readRecord } from "../../base/loose-fields.ts";
 import type { ApiProblem } from "../api-problem.ts";
 import { createInvalidParameterProblem } from "../validators/openai-wording.ts";
 import {
@@ -15,7 +15,7 @@ import {
   oneOf,
   type Validator,
   string,
-} from "../validators/shapes.ts";
+} from "../validators/validator.ts";
 import { attributesShape, filterShape } from "./attribute-filter.ts";
 
 const staticSizes = object({

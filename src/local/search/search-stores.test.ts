@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { birds, openStores, defaultStore } from "../../../tests/support/vector-stores.ts";
-import { defaultChunkSizes } from "./chunks.ts";
+import { defaultChunkSizes } from "./split-into-chunks.ts";
 
 describe("searchStores()", () => {
   test.each([

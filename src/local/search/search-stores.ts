@@ -3,7 +3,7 @@ import { readTextColumn } from "../store/row.ts";
 import { type Attributes, matchesFilter } from "./attribute-filter.ts";
 import type { ChunkIndex } from "./chunk-index.ts";
 import { parseAttributes } from "./store-objects.ts";
-import { extractTerms } from "./terms.ts";
+import { extractTerms } from "./extract-terms.ts";
 
 /** A search over several stores. */
 export interface StoreQuery {

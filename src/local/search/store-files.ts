@@ -6,7 +6,7 @@ import { type ListPage, type PageQuery, readRowPage, toPage } from "../store/pag
 import { readNumberColumn, type Row } from "../store/row.ts";
 import type { Attributes } from "./attribute-filter.ts";
 import type { ChunkIndex } from "./chunk-index.ts";
-import type { ChunkSizes } from "./chunks.ts";
+import type { ChunkSizes } from "./split-into-chunks.ts";
 import type { SearchableFiles } from "./indexer.ts";
 import {
   type FileBatchObject,

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { birds, openStores, defaultStore } from "../../../tests/support/vector-stores.ts";
 import { randomIds } from "../ids.ts";
-import { defaultChunkSizes } from "./chunks.ts";
+import { defaultChunkSizes } from "./split-into-chunks.ts";
 import { VectorStores } from "./vector-stores.ts";
 
 describe("A vector store", () => {

@@ -4,15 +4,15 @@ import type { Ids } from "../ids.ts";
 import type { Database } from "../store/database.ts";
 import { type ListPage, type PageQuery, readRowPage, toPage } from "../store/paging.ts";
 import { readNumberColumn, type Row } from "../store/row.ts";
-import { assertValid } from "../validators/shapes.ts";
+import { assertValid } from "../validators/validator.ts";
 import { filterShape } from "./attribute-filter.ts";
 import { ChunkIndex } from "./chunk-index.ts";
-import type { ChunkSizes } from "./chunks.ts";
+import type { ChunkSizes } from "./split-into-chunks.ts";
 import { Indexer, type SearchableFiles } from "./indexer.ts";
 import { type SearchHit, searchStores } from "./search-stores.ts";
 import { type NewStoreFile, StoreFiles } from "./store-files.ts";
 import { getExpiry, toStoreObject, type VectorStoreObject } from "./store-objects.ts";
-import { prepareTables } from "./tables.ts";
+import { prepareTables } from "./prepare-tables.ts";
 
 /** Options of {@link VectorStores}. */
 export interface VectorStoresOptions {

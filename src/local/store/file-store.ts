@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import type { Ids } from "../ids.ts";
 import type { Database } from "./database.ts";
-import { safeFileName } from "./file-name.ts";
+import { safeFileName } from "./safe-file-name.ts";
 import { IncomingFolder } from "./incoming-folder.ts";
 import { type PageQuery, readRowPage } from "./paging.ts";
 import { readNumberColumn, readNullableNumber, type Row, readTextColumn } from "./row.ts";

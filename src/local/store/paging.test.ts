@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createTemporaryDataDir } from "../../../tests/support/local-storage.ts";
-import { readBoundedInteger } from "../validators/shapes.ts";
+import { readBoundedInteger } from "../validators/validator.ts";
 import { openDatabase } from "./database.ts";
 import {
   createCursorProblem,

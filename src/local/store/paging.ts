@@ -1,6 +1,6 @@
 import type { SQLInputValue } from "node:sqlite";
 import { ApiProblem, invalidValue } from "../api-problem.ts";
-import { readBoundedInteger } from "../validators/shapes.ts";
+import { readBoundedInteger } from "../validators/validator.ts";
 import type { Database } from "./database.ts";
 import { readNumberColumn, type Row } from "./row.ts";
 

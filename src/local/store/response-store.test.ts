@@ -5,7 +5,7 @@ import { type Database, openDatabase } from "./database.ts";
 import type { PageQuery } from "./paging.ts";
 import { type NewResponse, ResponseStore } from "./response-store.ts";
 import { responseTables } from "./response-tables.ts";
-import { serializeItem } from "./written-item.ts";
+import { serializeItem } from "./serialized-item.ts";
 
 const createMessage = (text: string, id?: string): WireItem => ({
   type: "message",

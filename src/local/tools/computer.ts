@@ -7,7 +7,7 @@ import {
   object,
   oneOf,
   string,
-} from "../validators/shapes.ts";
+} from "../validators/validator.ts";
 import { typeOnly, callFields, itemId, status, type } from "./item-fields.ts";
 import type { ToolRecord } from "./tool-record.ts";
 

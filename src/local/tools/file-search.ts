@@ -1,5 +1,5 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import { readNumber, readRecord, readRecords, readString, readStrings } from "../../base/reading.ts";
+import { readNumber, readRecord, readRecords, readString, readStrings } from "../../base/loose-fields.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import {
   anyObject,
@@ -14,7 +14,7 @@ import {
   oneOf,
   type Validator,
   string,
-} from "../validators/shapes.ts";
+} from "../validators/validator.ts";
 import { createStringsSchema, isString, joinParagraphs } from "./function-schema.ts";
 import { createStages, toInProgress } from "./item-events.ts";
 import { created_by, type } from "./item-fields.ts";

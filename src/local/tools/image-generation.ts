@@ -1,4 +1,4 @@
-import { anyObject, integer, nullable, object, oneOf, string } from "../validators/shapes.ts";
+import { anyObject, integer, nullable, object, oneOf, string } from "../validators/validator.ts";
 import { createStages } from "./item-events.ts";
 import { type } from "./item-fields.ts";
 import type { ToolRecord } from "./tool-record.ts";

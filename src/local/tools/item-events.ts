@@ -1,6 +1,6 @@
-import { readString } from "../../base/reading.ts";
+import { readString } from "../../base/loose-fields.ts";
 import type { WireItem } from "../../openai/wire.ts";
-import { splitIntoChunks } from "../event-chunks.ts";
+import { splitIntoChunks } from "../split-into-chunks.ts";
 import type { LocalToolEvent, LocalToolEvents } from "./local-tool.ts";
 
 /** Returns an item in the state before it completes. */

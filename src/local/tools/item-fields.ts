@@ -7,7 +7,7 @@ import {
   oneOf,
   type Validator,
   string,
-} from "../validators/shapes.ts";
+} from "../validators/validator.ts";
 
 /** Validates a `type` that already selected the validator. */
 export const type: Validator = anything;

@@ -1,5 +1,5 @@
-import { readRecord, readString } from "../../base/reading.ts";
-import { integer, array, recordOf, nullable, object, oneOf, string } from "../validators/shapes.ts";
+import { readRecord, readString } from "../../base/loose-fields.ts";
+import { integer, array, recordOf, nullable, object, oneOf, string } from "../validators/validator.ts";
 import { createNoEvents } from "./item-events.ts";
 import { typeOnly, callFields, callId, itemId, longText, status, type } from "./item-fields.ts";
 import type { ToolRecord } from "./tool-record.ts";

@@ -1,5 +1,5 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import { readRecord, readString } from "../../base/reading.ts";
+import { readRecord, readString } from "../../base/loose-fields.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { missingParameter } from "../api-problem.ts";
 import {
@@ -14,7 +14,7 @@ import {
   oneOf,
   type Validator,
   string,
-} from "../validators/shapes.ts";
+} from "../validators/validator.ts";
 import { createDeltas, createStages, toInProgress } from "./item-events.ts";
 import { allowed_callers, itemId, longText, type } from "./item-fields.ts";
 import type { LocalToolEvents } from "./local-tool.ts";

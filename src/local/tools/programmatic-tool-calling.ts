@@ -1,4 +1,4 @@
-import { object, oneOf, string } from "../validators/shapes.ts";
+import { object, oneOf, string } from "../validators/validator.ts";
 import { typeOnly, callFields, longText } from "./item-fields.ts";
 import type { ToolRecord } from "./tool-record.ts";
 

@@ -1,9 +1,9 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import { readRecord, readRecords, readString, readStrings } from "../../base/reading.ts";
+import { readRecord, readRecords, readString, readStrings } from "../../base/loose-fields.ts";
 import type { WireItem } from "../../openai/wire.ts";
-import { splitIntoChunks } from "../event-chunks.ts";
+import { splitIntoChunks } from "../split-into-chunks.ts";
 import type { ShellRun } from "../sandbox/sandbox.ts";
-import { taggedUnion, integer, array, nullable, object, oneOf, string } from "../validators/shapes.ts";
+import { taggedUnion, integer, array, nullable, object, oneOf, string } from "../validators/validator.ts";
 import { hideContainerSecrets, newContainerFields } from "./container-fields.ts";
 import { createObjectSchema, isString, joinParagraphs } from "./function-schema.ts";
 import { toInProgress } from "./item-events.ts";

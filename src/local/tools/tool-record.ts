@@ -1,6 +1,6 @@
 import type { WireItem } from "../../openai/wire.ts";
 import type { ModelAction } from "../model-action.ts";
-import type { Validator } from "../validators/shapes.ts";
+import type { Validator } from "../validators/validator.ts";
 import type {
   LocalTool,
   LocalToolCall,

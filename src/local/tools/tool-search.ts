@@ -1,4 +1,4 @@
-import { anyObject, anything, array, nullable, object, oneOf, string } from "../validators/shapes.ts";
+import { anyObject, anything, array, nullable, object, oneOf, string } from "../validators/validator.ts";
 import { callId, created_by, itemId, status, type } from "./item-fields.ts";
 import type { ToolRecord } from "./tool-record.ts";
 

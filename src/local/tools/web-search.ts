@@ -1,5 +1,5 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import { readRecord, readRecords, readString, readStrings } from "../../base/reading.ts";
+import { readRecord, readRecords, readString, readStrings } from "../../base/loose-fields.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { ApiProblem } from "../api-problem.ts";
 import type { ModelAction } from "../model-action.ts";
@@ -15,7 +15,7 @@ import {
   object,
   oneOf,
   string,
-} from "../validators/shapes.ts";
+} from "../validators/validator.ts";
 import { createStringsSchema, isString, joinParagraphs } from "./function-schema.ts";
 import { createStages, toInProgress } from "./item-events.ts";
 import { created_by, type } from "./item-fields.ts";

@@ -4,8 +4,8 @@ import type { LocalModel } from "../models/local-model.ts";
 import type { LocalToolHit } from "../tools/local-tool.ts";
 import type { ToolCatalog } from "../tools/tool-catalog.ts";
 import type { ToolServices } from "../tools/tool-services.ts";
-import type { ProducedFile } from "./annotations.ts";
-import type { Sealer } from "./sealed.ts";
+import type { ProducedFile } from "./create-annotations.ts";
+import type { Sealer } from "./sealer.ts";
 
 /** The input of a turn: a request and the conversation that it continues. */
 export interface TurnInput {

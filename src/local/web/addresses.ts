@@ -1,6 +1,6 @@
 import { isPlainObject } from "../../base/freeze.ts";
 import { parseJson } from "../../base/json.ts";
-import { readHtml } from "../search/html.ts";
+import { readHtml } from "../search/read-html.ts";
 
 /** The address that a page declares. */
 export interface DeclaredAddress {

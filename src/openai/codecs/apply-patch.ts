@@ -1,4 +1,4 @@
-import { filterByType, readStringOrNull, readRecord, readString } from "../../base/reading.ts";
+import { filterByType, readStringOrNull, readRecord, readString } from "../../base/loose-fields.ts";
 import {
   type ApplyPatchConfig,
   type ApplyPatchResult,

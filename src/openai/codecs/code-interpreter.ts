@@ -1,5 +1,5 @@
 import { InvalidOptionError } from "../../base/errors.ts";
-import { filterByType, readRecords, readString } from "../../base/reading.ts";
+import { filterByType, readRecords, readString } from "../../base/loose-fields.ts";
 import type { ContainerFileCitation } from "../../tools/hosted/citation.ts";
 import {
   type CodeInterpreterCall,
@@ -11,7 +11,7 @@ import { checkWithFactory } from "../../tools/hosted-tool.ts";
 import type { WireCodeInterpreter, WireItem } from "../wire.ts";
 import type { CodecEnv, HostedToolCodec } from "./codec.ts";
 import { toWireContainerOptions, describeFailure, hasFailed, identifyCall } from "./codec-parts.ts";
-import { type MessageText, readMessageText } from "./said.ts";
+import { type MessageText, readMessageText } from "./message-text.ts";
 import { findTraceback } from "./traceback.ts";
 
 /** The code_interpreter tool. https://platform.openai.com/docs/guides/tools-code-interpreter */

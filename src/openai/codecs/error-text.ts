@@ -1,6 +1,6 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import { readNumber, readRecords, readString } from "../../base/reading.ts";
-import { quoteValue } from "../../base/show.ts";
+import { readNumber, readRecords, readString } from "../../base/loose-fields.ts";
+import { quoteValue } from "../../base/quote-value.ts";
 import type { WireItem } from "../wire.ts";
 
 /** Formats an item's `error` as one text with its code; `null` if there is none. */

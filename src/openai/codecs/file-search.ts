@@ -1,5 +1,5 @@
 import { InvalidOptionError } from "../../base/errors.ts";
-import { filterByType, readNumber, readRecord, readRecords, readString, readStrings } from "../../base/reading.ts";
+import { filterByType, readNumber, readRecord, readRecords, readString, readStrings } from "../../base/loose-fields.ts";
 import {
   type FileSearchConfig,
   type FileSearchHit,
@@ -11,7 +11,7 @@ import { checkWithFactory } from "../../tools/hosted-tool.ts";
 import type { WireFileSearch, WireItem } from "../wire.ts";
 import type { HostedToolCodec } from "./codec.ts";
 import { describeFailure, hasFailed, identifyCall, omitUndefined } from "./codec-parts.ts";
-import { type MessageText, readMessageText } from "./said.ts";
+import { type MessageText, readMessageText } from "./message-text.ts";
 
 /** The file_search tool. https://platform.openai.com/docs/guides/tools-file-search */
 export const fileSearchCodec: HostedToolCodec<FileSearchConfig, FileSearchResult> = {

@@ -1,4 +1,4 @@
-import { filterByType, readStringOrNull, readString } from "../../base/reading.ts";
+import { filterByType, readStringOrNull, readString } from "../../base/loose-fields.ts";
 import {
   type GeneratedImage,
   type ImageGenerationConfig,

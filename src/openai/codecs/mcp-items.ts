@@ -1,5 +1,5 @@
-import { filterByType, readStringOrNull, readRecord, readRecords, readString } from "../../base/reading.ts";
-import { quoteValue } from "../../base/show.ts";
+import { filterByType, readStringOrNull, readRecord, readRecords, readString } from "../../base/loose-fields.ts";
+import { quoteValue } from "../../base/quote-value.ts";
 import type { McpCall, McpConfig, McpListedTool } from "../../tools/hosted/mcp.ts";
 import type { WireItem } from "../wire.ts";
 import { describeFailure, hasFailed } from "./codec-parts.ts";

@@ -1,6 +1,6 @@
 import { InvalidOptionError, WinkError } from "../../base/errors.ts";
-import { readStringOrNull, readRecord, readString } from "../../base/reading.ts";
-import { quoteValue } from "../../base/show.ts";
+import { readStringOrNull, readRecord, readString } from "../../base/loose-fields.ts";
+import { quoteValue } from "../../base/quote-value.ts";
 import type {
   ApplyPatchCall,
   ApplyPatchConfig,
@@ -8,7 +8,7 @@ import type {
   ApplyPatchResult,
 } from "../../tools/hosted/apply-patch.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
-import { applyPatch } from "../../tools/patch/patch.ts";
+import { applyPatch } from "../../tools/patch/apply-patch.ts";
 import type { PatchOperation } from "../../tools/patch/patch-operation.ts";
 import type { WireItem } from "../wire.ts";
 import { type CallContext, type CallOutcome, getCallId } from "./codec-parts.ts";

@@ -1,5 +1,5 @@
-import { filterByType, readNumber, readRecord, readRecords, readString, readStrings } from "../../base/reading.ts";
-import { quoteValue } from "../../base/show.ts";
+import { filterByType, readNumber, readRecord, readRecords, readString, readStrings } from "../../base/loose-fields.ts";
+import { quoteValue } from "../../base/quote-value.ts";
 import type {
   ShellCall,
   ShellConfig,

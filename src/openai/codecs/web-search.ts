@@ -5,7 +5,7 @@ import {
   readRecords,
   readString,
   readStrings,
-} from "../../base/reading.ts";
+} from "../../base/loose-fields.ts";
 import {
   type DomainFilter,
   type GeoHint,
@@ -24,7 +24,7 @@ import { checkWithFactory } from "../../tools/hosted-tool.ts";
 import type { WireItem, WireWebSearch } from "../wire.ts";
 import type { HostedToolCodec } from "./codec.ts";
 import { describeFailure, hasFailed, identifyCall, omitUndefined } from "./codec-parts.ts";
-import { type MessageText, readMessageText } from "./said.ts";
+import { type MessageText, readMessageText } from "./message-text.ts";
 
 /** The web_search tool. https://platform.openai.com/docs/guides/tools-web-search */
 export const webSearchCodec: HostedToolCodec<WebSearchConfig, WebSearchResult> = {

@@ -6,7 +6,7 @@ import {
   type CompactionRouteOptions,
   compactionRoutes,
   encryptedItem,
-} from "../../../tests/support/compaction/routes.ts";
+} from "../../../tests/support/compaction/compaction-routes.ts";
 import { testKey } from "../../../tests/support/openai-clients.ts";
 import { startWireServer } from "../../../tests/support/wire-server.ts";
 import { InvalidOptionError, WinkError } from "../../base/errors.ts";

@@ -5,7 +5,7 @@ import { checkSingleLine } from "../../tools/config-checks.ts";
 import type { OpenAIClient } from "../http/client.ts";
 import { createRetrySettings } from "../http/retry.ts";
 import type { WireItem } from "../wire.ts";
-import { canCompact, compactItems } from "./compact.ts";
+import { canCompact, compactItems } from "./compact-items.ts";
 import {
   type CompactionConfig,
   type CompactionSettings,

@@ -1,6 +1,6 @@
 import { deepFreeze, copyAndFreeze, isPlainObject } from "../../base/freeze.ts";
 import { defineSlice, type Slice } from "../../session/slice.ts";
-import { hideEncryptedContent } from "../history/item-text.ts";
+import { hideEncryptedContent } from "../history/item-bytes.ts";
 
 /** The result of a session's latest compaction. */
 export interface CompactionState {

@@ -3,8 +3,8 @@ import {
   type InterceptedRequest,
   createInterceptionFixture,
   isWorkspaceRequest,
-} from "../../../tests/support/workspace/bent-stage.ts";
-import { createRepository } from "../../../tests/support/workspace/stage.ts";
+} from "../../../tests/support/workspace/interception-fixture.ts";
+import { createRepository } from "../../../tests/support/workspace/workspace-fixture.ts";
 import { PromptEvaluationError } from "../../base/evaluation-errors.ts";
 import { ContainerExpiredError } from "../errors/errors.ts";
 

@@ -5,8 +5,8 @@ import {
   type InterceptedRequest,
   type InterceptionFixture,
   createInterceptionFixture,
-} from "../../../tests/support/workspace/bent-stage.ts";
-import { createRepository } from "../../../tests/support/workspace/stage.ts";
+} from "../../../tests/support/workspace/interception-fixture.ts";
+import { createRepository } from "../../../tests/support/workspace/workspace-fixture.ts";
 import { InvalidOptionError } from "../../base/errors.ts";
 import { PromptEvaluationError } from "../../base/evaluation-errors.ts";
 import {

@@ -2,24 +2,24 @@ import type { AdapterEvent } from "../../adapter/events.ts";
 import type { Turn } from "../../adapter/model-client.ts";
 import { InvalidOptionError, getErrorMessage } from "../../base/errors.ts";
 import { PromptEvaluationError } from "../../base/evaluation-errors.ts";
-import { readStringOrNull, readRecord } from "../../base/reading.ts";
+import { readStringOrNull, readRecord } from "../../base/loose-fields.ts";
 import { noUsage, type TokenUsage } from "../../base/usage.ts";
-import { planMounts } from "../../files/mounts/mount-plan.ts";
+import { planMounts } from "../../files/mounts/plan-mounts.ts";
 import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
 import type { AutoContainerConfig } from "../../tools/hosted/code-interpreter.ts";
 import type { CodecEnv } from "../codecs/codec.ts";
-import { isContainerRejection } from "../errors/complaint.ts";
+import { isContainerRejection } from "../errors/rejection.ts";
 import { ContainerExpiredError } from "../errors/errors.ts";
 import type { OpenAIRequestError } from "../errors/request-error.ts";
 import { isContainerGone } from "../http/container-calls.ts";
-import { checkWorkspaceTools, findContainerTools } from "../request/hosted-tool-gate.ts";
+import { checkWorkspaceTools, findContainerTools } from "../request/tool-support.ts";
 import type { WireItem, WireTool } from "../wire.ts";
 import { resolveContainerSettings } from "../workspace/container-config.ts";
 import { ContainerWorkspace, createArchiveName } from "../workspace/container-workspace.ts";
-import { collectPrintedOutput } from "../workspace/python-runner.ts";
+import { collectPrintedOutput } from "../workspace/run-python.ts";
 import { workspaceText } from "../workspace/workspace-text.ts";
 import type { ConversationSettings } from "./conversation-settings.ts";
-import { RetainedContainers } from "./held-containers.ts";
+import { RetainedContainers } from "./retained-containers.ts";
 
 /** A workspace in the prompt and the path of its section. A prompt may have one at most. */
 export interface PromptWorkspace {

@@ -1,6 +1,6 @@
 import type { Prompt } from "../../prompt/prompt.ts";
 import type { Session } from "../../session/session.ts";
-import type { AdapterSettings } from "../settings.ts";
+import type { AdapterSettings } from "../adapter-settings.ts";
 
 /** The adapter's settings and the settings of one evaluation. */
 export interface ConversationSettings extends AdapterSettings {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { Budget, BudgetExceededError, Deadline, DeadlineExceededError } from "weakincentives";
 import { fakeClock } from "weakincentives/testing";
-import { encryptedItem } from "../../../tests/support/compaction/routes.ts";
+import { encryptedItem } from "../../../tests/support/compaction/compaction-routes.ts";
 import {
   addCall,
   answerTurn,
   callTurn,
   startCompactionRun,
-} from "../../../tests/support/compaction/stage.ts";
+} from "../../../tests/support/compaction/compaction-run.ts";
 import { systemMessage } from "../../../tests/support/openai-run.ts";
 import { message } from "../../../tests/support/wire-server.ts";
 import { compactionSlice } from "../compaction/compaction-state.ts";

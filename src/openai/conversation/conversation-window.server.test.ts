@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { encryptedItem } from "../../../tests/support/compaction/routes.ts";
-import { addCall, startCompactionRun } from "../../../tests/support/compaction/stage.ts";
+import { encryptedItem } from "../../../tests/support/compaction/compaction-routes.ts";
+import { addCall, startCompactionRun } from "../../../tests/support/compaction/compaction-run.ts";
 import { testKey } from "../../../tests/support/openai-clients.ts";
 import { systemMessage } from "../../../tests/support/openai-run.ts";
 import { functionCall, message } from "../../../tests/support/wire-server.ts";

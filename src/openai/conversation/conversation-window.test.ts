@@ -1,13 +1,13 @@
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
-import { encryptedItem } from "../../../tests/support/compaction/routes.ts";
+import { encryptedItem } from "../../../tests/support/compaction/compaction-routes.ts";
 import {
   addCall,
   answerTurn,
   callTurn,
   startCompactionRun,
-} from "../../../tests/support/compaction/stage.ts";
-import { getConversationItems } from "../../../tests/support/faults/stage.ts";
+} from "../../../tests/support/compaction/compaction-run.ts";
+import { getConversationItems } from "../../../tests/support/faults/fault-setup.ts";
 import { clients } from "../../../tests/support/openai-clients.ts";
 import { systemMessage } from "../../../tests/support/openai-run.ts";
 import { message } from "../../../tests/support/wire-server.ts";

@@ -3,17 +3,17 @@ import type { Turn } from "../../adapter/model-client.ts";
 import { getErrorMessage } from "../../base/errors.ts";
 import { addUsage, noUsage, type TokenUsage } from "../../base/usage.ts";
 import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
-import { compactItems, countTokens } from "../compaction/compact.ts";
+import { compactItems, countTokens } from "../compaction/compact-items.ts";
 import { compactionSlice } from "../compaction/compaction-state.ts";
 import { CompactionError } from "../errors/errors.ts";
 import { OpenAIRequestError } from "../errors/request-error.ts";
 import type { History } from "../history/history.ts";
-import { sumEncryptedLengths } from "../history/item-text.ts";
-import { classifyItem, getPairSide } from "../history/well-formed.ts";
+import { sumEncryptedLengths } from "../history/item-bytes.ts";
+import { classifyItem, getPairSide } from "../history/history-pairs.ts";
 import { withRetries } from "../http/retry.ts";
 import type { WireItem } from "../wire.ts";
 import type { ConversationSettings } from "./conversation-settings.ts";
-import type { RequestBase } from "./exchange.ts";
+import type { RequestBase } from "./attempt-exchange.ts";
 
 /** The request to measure against the threshold. */
 export interface MeasuredRequest {

@@ -9,16 +9,16 @@ import type {
 import { addUsage } from "../../base/usage.ts";
 import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
-import { withoutText } from "../codecs/said.ts";
-import { checkZeroRetentionPrompt } from "../compaction/zdr.ts";
+import { withoutText } from "../codecs/message-text.ts";
+import { checkZeroRetentionPrompt } from "../compaction/zero-retention.ts";
 import type { OpenAIRequestError } from "../errors/request-error.ts";
 import { createAttachmentMessage } from "../request/attachments.ts";
-import { checkHostedTools } from "../request/hosted-tool-gate.ts";
+import { checkHostedTools } from "../request/tool-support.ts";
 import { findNamedContainers, toOutputItem, createWireRequest } from "../request/request.ts";
 import { mapTools, readResponse } from "../response/response.ts";
 import { readSecrets, collectToolSecrets } from "../secrets.ts";
 import type { WireItem, WireMessage } from "../wire.ts";
-import { checkContainers } from "./container-check.ts";
+import { checkContainers } from "./check-containers.ts";
 import { ConversationContainer, type PromptWorkspace } from "./conversation-container.ts";
 import { ConversationHistory, developerMessage } from "./conversation-history.ts";
 import type { ConversationSettings } from "./conversation-settings.ts";
@@ -28,7 +28,7 @@ import {
   type RawResponse,
   type RequestBase,
   toEvaluationError,
-} from "./exchange.ts";
+} from "./attempt-exchange.ts";
 
 /** One evaluation's conversation with the Responses API, driven by the loop in `evaluate`. */
 export class Conversation implements ModelClient {

@@ -3,8 +3,8 @@ import {
   ThrottleError,
   type ThrottleKind,
 } from "../../base/evaluation-errors.ts";
-import { readStringOrNull, readString } from "../../base/reading.ts";
-import { redact, redactText } from "../../base/scrubbed.ts";
+import { readStringOrNull, readString } from "../../base/loose-fields.ts";
+import { redact, redactText } from "../../base/redact.ts";
 import type { WireItem } from "../wire.ts";
 import type { OpenAIRequestError } from "./request-error.ts";
 import { toOneLine } from "./request-failure.ts";

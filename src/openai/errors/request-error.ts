@@ -1,7 +1,7 @@
 import { WinkError } from "../../base/errors.ts";
 import { isPlainObject } from "../../base/freeze.ts";
-import { redact, redactError, redactText } from "../../base/scrubbed.ts";
-import { describeFailedResponse, type FailedResponse } from "./failed-answer.ts";
+import { redact, redactError, redactText } from "../../base/redact.ts";
+import { describeFailedResponse, type FailedResponse } from "./failed-response.ts";
 import type {
   DescribedFailure,
   RequestContext,

@@ -1,5 +1,5 @@
 import { getErrorMessage } from "../../base/errors.ts";
-import { redactError } from "../../base/scrubbed.ts";
+import { redactError } from "../../base/redact.ts";
 import {
   type DescribedFailure,
   PROXY_REMEDY,

@@ -1,6 +1,6 @@
 import { createHistorySlice } from "../../adapter/history-slice.ts";
 import type { Slice } from "../../session/slice.ts";
-import { hideEncryptedContent } from "./item-text.ts";
+import { hideEncryptedContent } from "./item-bytes.ts";
 
 /**
  * Stores the session's last conversation with OpenAI as wire items; `continue: true` continues it.

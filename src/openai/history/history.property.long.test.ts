@@ -6,7 +6,7 @@ import { noUsage } from "../../base/usage.ts";
 import type { WireItem } from "../wire.ts";
 import { History, type HistoryMark } from "./history.ts";
 import { historySlice } from "./history-slice.ts";
-import { keepValidItems } from "./well-formed.ts";
+import { keepValidItems } from "./history-pairs.ts";
 
 const callTypes = ["function_call", "custom_tool_call", "shell_call", "apply_patch_call"];
 const ids = fc.constantFrom("a", "b", "c", "call_(.*)", 'd"\u2028');

@@ -1,7 +1,7 @@
 import type { HistoryStep } from "../../adapter/model-client.ts";
 import type { WireItem } from "../wire.ts";
-import { ItemBytes, serializeItem } from "./item-text.ts";
-import { getContainerId } from "./repairs.ts";
+import { ItemBytes, serializeItem } from "./item-bytes.ts";
+import { getContainerId } from "./history-repairs.ts";
 import {
   keepValidItems,
   markRemainingItems,
@@ -9,7 +9,7 @@ import {
   PairMonitor,
   type StorageMode,
   toSentItem,
-} from "./well-formed.ts";
+} from "./history-pairs.ts";
 
 /** The options of a `History`. */
 export interface HistoryOptions extends StorageMode {

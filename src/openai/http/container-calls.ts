@@ -1,6 +1,6 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import { readStringOrNull, readNumber, readRecord, readRecords, readString } from "../../base/reading.ts";
-import { isContainerRejection } from "../errors/complaint.ts";
+import { readStringOrNull, readNumber, readRecord, readRecords, readString } from "../../base/loose-fields.ts";
+import { isContainerRejection } from "../errors/rejection.ts";
 import { OpenAIRequestError, toRequestError } from "../errors/request-error.ts";
 import type { RequestContext } from "../errors/request-failure.ts";
 import { readSecrets } from "../secrets.ts";
@@ -8,7 +8,7 @@ import type { WireItem } from "../wire.ts";
 import type { CallOptions, NewContainer, OpenAIClient, PageQuery } from "./client.ts";
 import { downloadContainerFile, saveContainerFile } from "./download.ts";
 import { toUrlSegment } from "./http.ts";
-import { checkJsonObject, createUnreadableError } from "./result.ts";
+import { checkJsonObject, createUnreadableError } from "./json-response.ts";
 
 /** A file in a container. */
 export interface ContainerFile {

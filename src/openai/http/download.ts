@@ -1,11 +1,11 @@
 import { raceAbort } from "../../base/clock.ts";
-import { toFilesystemError } from "../../host/host-error.ts";
+import { toFilesystemError } from "../../host/to-filesystem-error.ts";
 import { toRequestError } from "../errors/request-error.ts";
 import type { RequestContext } from "../errors/request-failure.ts";
 import { readSecrets } from "../secrets.ts";
 import type { BinaryAnswer, CallOptions, OpenAIClient } from "./client.ts";
 import { toUrlSegment } from "./http.ts";
-import { createUnreadableError } from "./result.ts";
+import { createUnreadableError } from "./json-response.ts";
 import { iterateStream, readBytes } from "./transport.ts";
 
 /** Options for downloading a file. */

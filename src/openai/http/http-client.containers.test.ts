@@ -3,7 +3,7 @@ import { clientFactories } from "../../../tests/support/openai-clients.ts";
 import { sendResponse, startRawServer } from "../../../tests/support/raw-server.ts";
 import { InvalidOptionError } from "../../base/errors.ts";
 import { HttpClient } from "./http-client.ts";
-import { getRequestId } from "./result.ts";
+import { getRequestId } from "./json-response.ts";
 
 const ours = clientFactories.slice(0, 2);
 

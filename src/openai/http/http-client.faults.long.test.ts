@@ -7,7 +7,7 @@ import { type OpenAIRequestError, toRequestError } from "../errors/request-error
 import type { OpenAIClient } from "./client.ts";
 import type { OpenAIClientConfig } from "./client-config.ts";
 import { HttpClient } from "./http-client.ts";
-import { checkJsonObject } from "./result.ts";
+import { checkJsonObject } from "./json-response.ts";
 
 type CreateClient = (baseURL: string, config?: OpenAIClientConfig) => OpenAIClient;
 

@@ -7,7 +7,7 @@ import { toRequestError } from "../errors/request-error.ts";
 import { readSecrets } from "../secrets.ts";
 import type { OpenAIClient } from "./client.ts";
 import { HttpClient } from "./http-client.ts";
-import { checkJsonObject } from "./result.ts";
+import { checkJsonObject } from "./json-response.ts";
 
 const key = "sk-test-0123456789abcdef";
 const token = "token-0123456789";

@@ -7,7 +7,7 @@ import { sendResponse, startRawServer } from "../../../tests/support/raw-server.
 import { InvalidOptionError } from "../../base/errors.ts";
 import type { OpenAIClient } from "./client.ts";
 import { HttpClient, openAIClient } from "./http-client.ts";
-import { getRequestId } from "./result.ts";
+import { getRequestId } from "./json-response.ts";
 
 const key = "sk-test-0123456789abcdef";
 const ways = [

@@ -7,7 +7,7 @@ import {
   resolveClientSettings,
 } from "./client-config.ts";
 import { Http, type SendOptions, toUrlSegment } from "./http.ts";
-import { attachRequestId, type JsonResponse } from "./result.ts";
+import { attachRequestId, type JsonResponse } from "./json-response.ts";
 import type { Multipart } from "./transport.ts";
 
 /**

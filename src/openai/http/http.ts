@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { InvalidOptionError } from "../../base/errors.ts";
 import { parseJson } from "../../base/json.ts";
-import { redactError } from "../../base/scrubbed.ts";
+import { redactError } from "../../base/redact.ts";
 import {
   createStatusError,
   type OpenAIRequestError,
@@ -12,9 +12,9 @@ import type { HeaderLookup } from "../errors/retry-after.ts";
 import { readRequestIdHeader } from "../secrets.ts";
 import type { ClientSettings } from "./client-config.ts";
 import { fetchTransport } from "./fetch-transport.ts";
-import type { JsonResponse } from "./result.ts";
-import { parseJsonResponse } from "./result.ts";
-import { createStreamedResponse, type StreamedResponse } from "./streamed-answer.ts";
+import type { JsonResponse } from "./json-response.ts";
+import { parseJsonResponse } from "./json-response.ts";
+import { createStreamedResponse, type StreamedResponse } from "./streamed-response.ts";
 import {
   type HttpRequest,
   type HttpResponse,

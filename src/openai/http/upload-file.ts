@@ -1,5 +1,5 @@
 import { InvalidOptionError, getErrorMessage } from "../../base/errors.ts";
-import { readStringOrNull } from "../../base/reading.ts";
+import { readStringOrNull } from "../../base/loose-fields.ts";
 import {
   checkKeys,
   checkSingleLine,
@@ -11,7 +11,7 @@ import { toRequestError } from "../errors/request-error.ts";
 import { readSecrets } from "../secrets.ts";
 import type { WireItem } from "../wire.ts";
 import type { FilePurpose, NewFile, OpenAIClient } from "./client.ts";
-import { checkJsonObject, createUnreadableError } from "./result.ts";
+import { checkJsonObject, createUnreadableError } from "./json-response.ts";
 import { checkFileType } from "./uploadable-types.ts";
 
 const refuse = InvalidOptionError.at("uploadFile(path)");

@@ -1,5 +1,5 @@
 import { PromptValidationError } from "../../base/errors.ts";
-import { quoteNames } from "../../base/show.ts";
+import { quoteNames } from "../../base/quote-value.ts";
 import { arrayCheck } from "../../tools/config-checks.ts";
 
 /** Throws if a file's extension is not allowed: the provider or its tools would reject the file. */

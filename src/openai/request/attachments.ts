@@ -6,7 +6,7 @@ import {
   getFileName,
   getFileType,
   getImageType,
-} from "../../files/attached-bytes.ts";
+} from "../../files/read-attachment.ts";
 import type { Attachment } from "../../prompt/attachment.ts";
 import type { WireContent, WireMessage } from "../wire.ts";
 

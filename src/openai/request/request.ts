@@ -1,14 +1,14 @@
 import type { ToolAnswer, ToolChoice } from "../../adapter/model-client.ts";
 import { isPlainObject } from "../../base/freeze.ts";
 import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
-import { runsAtProvider } from "../../tools/projected-tool.ts";
+import { runsAtProvider } from "../../tools/as-hosted-tool.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { CodecEnv, Codecs } from "../codecs/codec.ts";
 import type { OpenAIModelConfig } from "../model-config.ts";
-import type { AdapterSettings } from "../settings.ts";
+import type { AdapterSettings } from "../adapter-settings.ts";
 import type { WireFormat, WireFunction, WireOutput, WireRequest, WireTool } from "../wire.ts";
-import { toWireTools } from "./hosted-tool-gate.ts";
-import { isStrictSchema } from "./strict.ts";
+import { toWireTools } from "./tool-support.ts";
+import { isStrictSchema } from "./strict-schema.ts";
 import { toWireToolChoice } from "./tool-choice.ts";
 
 /** The adapter's settings that its requests contain. */

@@ -1,9 +1,9 @@
 import type { ToolChoice } from "../../adapter/model-client.ts";
 import { InvalidOptionError } from "../../base/errors.ts";
 import { isPlainObject } from "../../base/freeze.ts";
-import { quoteNames } from "../../base/show.ts";
+import { quoteNames } from "../../base/quote-value.ts";
 import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
-import { runsAtProvider } from "../../tools/projected-tool.ts";
+import { runsAtProvider } from "../../tools/as-hosted-tool.ts";
 import type { Codecs } from "../codecs/codec.ts";
 import type { WireToolChoice } from "../wire.ts";
 

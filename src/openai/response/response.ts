@@ -9,16 +9,16 @@ import { getErrorMessage } from "../../base/errors.ts";
 import { PromptEvaluationError } from "../../base/evaluation-errors.ts";
 import { isPlainObject } from "../../base/freeze.ts";
 import { MAX_JSON_DEPTH, isTooDeep } from "../../base/json.ts";
-import { readStringOrNull, readRecord, readString } from "../../base/reading.ts";
-import { redact, redactText } from "../../base/scrubbed.ts";
-import { quoteValue } from "../../base/show.ts";
+import { readStringOrNull, readRecord, readString } from "../../base/loose-fields.ts";
+import { redact, redactText } from "../../base/redact.ts";
+import { quoteValue } from "../../base/quote-value.ts";
 import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import type { Codecs, HostedToolCodec } from "../codecs/codec.ts";
-import { findRefusal, readMessageText } from "../codecs/said.ts";
+import { findRefusal, readMessageText } from "../codecs/message-text.ts";
 import { fromResponseError } from "../errors/evaluation-error.ts";
-import { hideEncryptedContent } from "../history/item-text.ts";
-import { readUsage } from "../http/result.ts";
+import { hideEncryptedContent } from "../history/item-bytes.ts";
+import { readUsage } from "../http/json-response.ts";
 import type { WireItem } from "../wire.ts";
 
 /** The context for reading a response. */

@@ -1,4 +1,4 @@
-import { checkOptions } from "../../base/names.ts";
+import { checkOptions } from "../../base/check-names.ts";
 import {
   type ApplyPatchConfig,
   type ApplyPatchLive,
@@ -7,7 +7,7 @@ import {
   applyPatchTool,
 } from "../../tools/hosted/apply-patch.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
-import { renameConfigError } from "../../tools/made-as.ts";
+import { renameConfigError } from "../../tools/rename-config-error.ts";
 import {
   mergeOptions,
   NativeToolSection,

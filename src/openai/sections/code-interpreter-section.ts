@@ -1,11 +1,11 @@
-import { checkOptions } from "../../base/names.ts";
+import { checkOptions } from "../../base/check-names.ts";
 import {
   type CodeInterpreterConfig,
   type CodeInterpreterResult,
   codeInterpreterTool,
 } from "../../tools/hosted/code-interpreter.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
-import { renameConfigError } from "../../tools/made-as.ts";
+import { renameConfigError } from "../../tools/rename-config-error.ts";
 import {
   mergeOptions,
   NativeToolSection,

@@ -1,4 +1,4 @@
-import { checkOptions } from "../../base/names.ts";
+import { checkOptions } from "../../base/check-names.ts";
 import { checkKeys, checkSingleLine, integerCheck, arrayCheck, optional } from "../../tools/config-checks.ts";
 import {
   type FileSearchConfig,

@@ -1,4 +1,4 @@
-import { checkOptions } from "../../base/names.ts";
+import { checkOptions } from "../../base/check-names.ts";
 import {
   type ContainerEnvironment,
   type LocalEnvironment,
@@ -9,7 +9,7 @@ import {
   shellTool,
 } from "../../tools/hosted/shell.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
-import { renameConfigError } from "../../tools/made-as.ts";
+import { renameConfigError } from "../../tools/rename-config-error.ts";
 import {
   mergeOptions,
   NativeToolSection,

@@ -1,11 +1,11 @@
-import { checkOptions } from "../../base/names.ts";
+import { checkOptions } from "../../base/check-names.ts";
 import {
   type WebSearchConfig,
   type WebSearchResult,
   webSearchTool,
 } from "../../tools/hosted/web-search.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
-import { renameConfigError } from "../../tools/made-as.ts";
+import { renameConfigError } from "../../tools/rename-config-error.ts";
 import {
   mergeOptions,
   NativeToolSection,

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
-import { type InterceptionFixture, createInterceptionFixture } from "../../../tests/support/workspace/bent-stage.ts";
-import { readFiles } from "../../../tests/support/workspace/stage.ts";
+import { type InterceptionFixture, createInterceptionFixture } from "../../../tests/support/workspace/interception-fixture.ts";
+import { readFiles } from "../../../tests/support/workspace/workspace-fixture.ts";
 import { InvalidOptionError } from "../../base/errors.ts";
 import { ContainerFilesystem, type ContainerFilesystemOptions } from "./container-filesystem.ts";
 

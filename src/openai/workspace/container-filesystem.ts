@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { checkOptions } from "../../base/names.ts";
+import { checkOptions } from "../../base/check-names.ts";
 import { SharedLock } from "../../base/shared-lock.ts";
 import type {
   FileStat,
@@ -11,7 +11,7 @@ import type {
   ReadResult,
 } from "../../files/filesystem/filesystem.ts";
 import type { HostFilesystem } from "../../files/filesystem/host-filesystem.ts";
-import { planMounts } from "../../files/mounts/mount-plan.ts";
+import { planMounts } from "../../files/mounts/plan-mounts.ts";
 import { listAncestors, normalizePath } from "../../files/path.ts";
 import type { SyncReport } from "../../files/sync/sync-report.ts";
 import { checkSingleLine } from "../../tools/config-checks.ts";

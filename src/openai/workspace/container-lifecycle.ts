@@ -4,7 +4,7 @@ import { SharedLock } from "../../base/shared-lock.ts";
 import { ContainerExpiredError } from "../errors/errors.ts";
 import { isContainerGone } from "../http/container-calls.ts";
 import type { ContainerSettings } from "./container-config.ts";
-import type { FillState, FillStep } from "./placement.ts";
+import type { FillState, FillStep } from "./transfer-strategy.ts";
 import type { TransferStep, WorkspaceConnection } from "./workspace-connection.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createListOperation, createContainerManagerFixture } from "../../../tests/support/workspace/manager-stage.ts";
+import { createListOperation, createContainerManagerFixture } from "../../../tests/support/workspace/container-manager-fixture.ts";
 
 describe("a container that is lost while it is filled", () => {
   test("is replaced, and counts as never used", async () => {

@@ -1,6 +1,6 @@
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
-import { createFailingOperation, createListOperation, createContainerManagerFixture } from "../../../tests/support/workspace/manager-stage.ts";
+import { createFailingOperation, createListOperation, createContainerManagerFixture } from "../../../tests/support/workspace/container-manager-fixture.ts";
 
 describe("ContainerManager", () => {
   test("creates its container on first use, with the given options", async () => {

@@ -2,8 +2,8 @@ import { appendFileSync, existsSync, readdirSync, readFileSync, renameSync } fro
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { createInterceptionFixture } from "../../../tests/support/workspace/bent-stage.ts";
-import { readFiles, hasBubblewrap, createRepository } from "../../../tests/support/workspace/stage.ts";
+import { createInterceptionFixture } from "../../../tests/support/workspace/interception-fixture.ts";
+import { readFiles, hasBubblewrap, createRepository } from "../../../tests/support/workspace/workspace-fixture.ts";
 import { Session } from "../../session/session.ts";
 import { OpenAIContainerWorkspaceSection } from "./container-workspace-section.ts";
 

@@ -1,7 +1,7 @@
 import { PromptValidationError } from "../../base/errors.ts";
-import { checkOptions } from "../../base/names.ts";
-import { planMounts } from "../../files/mounts/mount-plan.ts";
-import type { MountPlan } from "../../files/mounts/planned-mounts.ts";
+import { checkOptions } from "../../base/check-names.ts";
+import { planMounts } from "../../files/mounts/plan-mounts.ts";
+import type { MountPlan } from "../../files/mounts/mount-plan.ts";
 import { type SyncPolicy, resolveSyncPolicy } from "../../files/sync/sync-policy.ts";
 import { MountedSection, type SharedFiles } from "../../prompt/sections/mounted-section.ts";
 import {
@@ -25,7 +25,7 @@ import {
 } from "./container-config.ts";
 import { ContainerFilesystem } from "./container-filesystem.ts";
 import { ContainerWorkspace, createArchiveName } from "./container-workspace.ts";
-import type { Unpack } from "./placement.ts";
+import type { Unpack } from "./transfer-strategy.ts";
 import { workspaceText } from "./workspace-text.ts";
 
 /** The options of an `OpenAIContainerWorkspaceSection`. */

@@ -7,12 +7,12 @@ import {
   type InterceptionFixture,
   createInterceptionFixture,
   isWorkspaceRequest,
-} from "../../../tests/support/workspace/bent-stage.ts";
-import { readFiles, hasBubblewrap, createRepository } from "../../../tests/support/workspace/stage.ts";
+} from "../../../tests/support/workspace/interception-fixture.ts";
+import { readFiles, hasBubblewrap, createRepository } from "../../../tests/support/workspace/workspace-fixture.ts";
 import { Budget } from "../../base/budget.ts";
 import { Deadline } from "../../base/deadline.ts";
 import { BudgetExceededError, DeadlineExceededError } from "../../base/evaluation-errors.ts";
-import { readNumber, readRecord } from "../../base/reading.ts";
+import { readNumber, readRecord } from "../../base/loose-fields.ts";
 
 const createMounts = (folder: string) => [{ hostPath: folder, mountPath: "p" }];
 

@@ -3,8 +3,8 @@ import {
   type InterceptionFixture,
   createInterceptionFixture,
   isWorkspaceRequest,
-} from "../../../tests/support/workspace/bent-stage.ts";
-import { createRepository } from "../../../tests/support/workspace/stage.ts";
+} from "../../../tests/support/workspace/interception-fixture.ts";
+import { createRepository } from "../../../tests/support/workspace/workspace-fixture.ts";
 import type { Logger } from "../../base/logger.ts";
 import { fakeClock } from "../../testing/fake-clock.ts";
 import { codeInterpreterTool } from "../../tools/hosted/code-interpreter.ts";

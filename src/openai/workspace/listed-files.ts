@@ -2,12 +2,12 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { getErrorMessage } from "../../base/errors.ts";
 import { normalizePath } from "../../files/path.ts";
-import type { SyncFailure } from "../../files/sync/sync-reason.ts";
+import type { SyncFailure } from "../../files/sync/sync-failure.ts";
 import { type ContainerFile, isContainerGone } from "../http/container-calls.ts";
 import { hashFile } from "./mirror.ts";
-import type { PullResult, StrategyParts } from "./placement.ts";
+import type { PullResult, StrategyParts } from "./transfer-strategy.ts";
 import { OWN_PREFIX } from "./python-snippets.ts";
-import { forEachTransfer } from "./transfers.ts";
+import { forEachTransfer } from "./transfer-limit.ts";
 import type { TransferStep } from "./workspace-connection.ts";
 
 const ROOT = "/mnt/data/";

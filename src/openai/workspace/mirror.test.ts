@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from "nod
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
-import { readFiles } from "../../../tests/support/workspace/stage.ts";
-import { planMounts } from "../../files/mounts/mount-plan.ts";
+import { readFiles } from "../../../tests/support/workspace/workspace-fixture.ts";
+import { planMounts } from "../../files/mounts/plan-mounts.ts";
 import { reserveFolder } from "../../host/temporary-folder.ts";
 import { type FoundChanges, Mirror } from "./mirror.ts";
 

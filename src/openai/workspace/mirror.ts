@@ -3,10 +3,10 @@ import { createReadStream } from "node:fs";
 import { lstat, mkdir, opendir } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { digestFiles } from "../../files/digests/file-digests.ts";
+import { digestFiles } from "../../files/digests/digest-files.ts";
 import { MountedFolder, type MountedSource } from "../../files/mounts/mounted-folder.ts";
-import type { SyncFailure } from "../../files/sync/sync-reason.ts";
-import { applyChanges } from "../../files/sync/take-changes.ts";
+import type { SyncFailure } from "../../files/sync/sync-failure.ts";
+import { applyChanges } from "../../files/sync/apply-changes.ts";
 import type { TemporaryFolder } from "../../host/temporary-folder.ts";
 
 /** The changes that code made to the files in a container. */

@@ -1,11 +1,11 @@
 import { readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { readTarContents } from "../../../tests/support/tar-contents.ts";
+import { readTarContents } from "../../../tests/support/read-tar-contents.ts";
 import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
-import { createInterceptionFixture } from "../../../tests/support/workspace/bent-stage.ts";
+import { createInterceptionFixture } from "../../../tests/support/workspace/interception-fixture.ts";
 import { systemClock } from "../../base/clock.ts";
-import { planMounts } from "../../files/mounts/mount-plan.ts";
+import { planMounts } from "../../files/mounts/plan-mounts.ts";
 import { reserveFolder } from "../../host/temporary-folder.ts";
 import { ContainerCalls } from "../http/container-calls.ts";
 import { Mirror } from "./mirror.ts";

@@ -7,12 +7,12 @@ import type { Clock } from "../../base/clock.ts";
 import { WinkError } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import { addUsage, noUsage, type TokenUsage } from "../../base/usage.ts";
-import { packToFile } from "../../files/archive/pack-file.ts";
+import { packToFile } from "../../files/archive/pack-to-file.ts";
 import type { OpenAIClient } from "../http/client.ts";
 import { ContainerCalls, type ContainerFile } from "../http/container-calls.ts";
 import { createRetrySettings, withRetries } from "../http/retry.ts";
 import type { Mirror } from "./mirror.ts";
-import { type PythonSettings, runPython } from "./python-runner.ts";
+import { type PythonSettings, runPython } from "./run-python.ts";
 
 /** The container and abort signal of one transfer. */
 export interface TransferStep {

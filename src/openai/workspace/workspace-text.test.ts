@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type Tree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
-import { planMounts } from "../../files/mounts/mount-plan.ts";
+import { planMounts } from "../../files/mounts/plan-mounts.ts";
 import { flatText, replacementNote, workspaceText } from "./workspace-text.ts";
 
 function createPlan(tree: Tree) {

@@ -1,7 +1,7 @@
-import { toLiteralTemplate, describeMounts } from "../../files/mounts/mount-text.ts";
-import type { MountPlan } from "../../files/mounts/planned-mounts.ts";
+import { toLiteralTemplate, describeMounts } from "../../files/mounts/describe-mounts.ts";
+import type { MountPlan } from "../../files/mounts/mount-plan.ts";
 import type { ReplacedFiles } from "./container-lifecycle.ts";
-import type { Unpack } from "./placement.ts";
+import type { Unpack } from "./transfer-strategy.ts";
 import { PATHS_FILE, unpackSnippet } from "./python-snippets.ts";
 
 /** Returns the text that describes the files to the model. It is a template: `$$` is a dollar sign. */

@@ -1,10 +1,10 @@
 import type { Clock } from "../../base/clock.ts";
 import { getErrorMessage } from "../../base/errors.ts";
-import type { SyncFailure } from "../../files/sync/sync-reason.ts";
+import type { SyncFailure } from "../../files/sync/sync-failure.ts";
 import type { ContainerContents } from "./container-lifecycle.ts";
-import { SingleFileStrategy } from "./flat-placement.ts";
-import type { FillStep, StrategyParts, TransferStrategy, Unpack } from "./placement.ts";
-import { ArchiveUploadStrategy, UnpackingFailure } from "./tree-placement.ts";
+import { SingleFileStrategy } from "./single-file-strategy.ts";
+import type { FillStep, StrategyParts, TransferStrategy, Unpack } from "./transfer-strategy.ts";
+import { ArchiveUploadStrategy, UnpackingFailure } from "./archive-upload-strategy.ts";
 import type { TransferStep } from "./workspace-connection.ts";
 
 /** The options of a `WorkspaceTransfer`. */

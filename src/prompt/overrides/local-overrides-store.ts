@@ -1,8 +1,8 @@
 import { InvalidOptionError, WinkError } from "../../base/errors.ts";
 import { isPlainObject } from "../../base/freeze.ts";
 import { parseJson, stableStringify } from "../../base/json.ts";
-import { checkKey } from "../../base/names.ts";
-import { quoteNames } from "../../base/show.ts";
+import { checkKey } from "../../base/check-names.ts";
+import { quoteNames } from "../../base/quote-value.ts";
 import type { Filesystem } from "../../files/filesystem/filesystem.ts";
 import type { PromptDescriptor } from "../prompt-descriptor.ts";
 import type { Overrides, OverridesStore } from "./overrides.ts";

@@ -1,5 +1,5 @@
 import { WinkError } from "../../base/errors.ts";
-import { quoteValue } from "../../base/show.ts";
+import { quoteValue } from "../../base/quote-value.ts";
 
 const MAX_SEGMENTS = 16;
 const MAX_SEGMENT_LENGTH = 80;

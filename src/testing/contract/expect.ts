@@ -1,5 +1,5 @@
 import { stableStringify } from "../../base/json.ts";
-import { quoteValue } from "../../base/show.ts";
+import { quoteValue } from "../../base/quote-value.ts";
 
 /** Throws unless the two values serialize to the same JSON. */
 export function expectSame(actual: unknown, expected: unknown, what: string): void {

@@ -1,5 +1,5 @@
 import type { Filesystem } from "../../files/filesystem/filesystem.ts";
-import type { HostMountPreview } from "../../files/mounts/mount-preview.ts";
+import type { HostMountPreview } from "../../files/mounts/host-mount-preview.ts";
 import type { SyncReport } from "../../files/sync/sync-report.ts";
 import type { Section } from "../../prompt/section.ts";
 import type { WorkspaceSectionOptions } from "../../prompt/sections/workspace-options.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { InMemoryFilesystem } from "../../files/filesystem/in-memory-filesystem.ts";
-import { runPatch } from "../patch/apply-patch-text.ts";
+import { runPatch } from "../patch/run-patch.ts";
 import { PatchError } from "../patch/patch-error.ts";
 import type { PatchOperation } from "../patch/patch-operation.ts";
 

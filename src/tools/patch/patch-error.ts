@@ -1,5 +1,5 @@
 import { WinkError } from "../../base/errors.ts";
-import { quoteValue } from "../../base/show.ts";
+import { quoteValue } from "../../base/quote-value.ts";
 
 /** Parts of a {@link PatchError}'s message. */
 export interface PatchErrorParts {

@@ -1,5 +1,5 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import { quoteNames, quoteValue } from "../../base/show.ts";
+import { quoteNames, quoteValue } from "../../base/quote-value.ts";
 import { PatchError } from "./patch-error.ts";
 import { parseHunks, parseNewText } from "./v4a-hunks.ts";
 import { createUpdate, type FileChange, toPatchLines } from "./v4a-patch.ts";

@@ -4,8 +4,8 @@ import {
   type HunkSearch,
   hunkNotFoundError,
   hunkOutOfOrderError,
-} from "./hunk-refusals.ts";
-import { type LineComparison, lineComparisons } from "./line-views.ts";
+} from "./hunk-errors.ts";
+import { type LineComparison, lineComparisons } from "./line-comparisons.ts";
 import type { PatchError } from "./patch-error.ts";
 import type { Hunk } from "./v4a-hunks.ts";
 

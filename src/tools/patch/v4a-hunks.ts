@@ -1,4 +1,4 @@
-import { quoteValue } from "../../base/show.ts";
+import { quoteValue } from "../../base/quote-value.ts";
 import { PatchError } from "./patch-error.ts";
 import { joinLines, type LineEnding, type TextLine } from "./text-lines.ts";
 

@@ -1,4 +1,4 @@
-import { quoteValue } from "../../base/show.ts";
+import { quoteValue } from "../../base/quote-value.ts";
 import { PatchError } from "./patch-error.ts";
 import { splitLines } from "./text-lines.ts";
 import { type Hunk, type PatchLine, parseHunks, parseNewText } from "./v4a-hunks.ts";

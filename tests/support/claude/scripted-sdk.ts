@@ -1,8 +1,8 @@
 import { setImmediate } from "node:timers/promises";
-import type { UnknownRecord } from "../../../src/base/reading.ts";
-import { readRecord, readString } from "../../../src/base/reading.ts";
+import type { UnknownRecord } from "../../../src/base/loose-fields.ts";
+import { readRecord, readString } from "../../../src/base/loose-fields.ts";
 import type { ClaudeSdk, SdkRequest, SdkUserMessage } from "../../../src/claude/sdk.ts";
-import { type BridgeClient, connectBridge, type NativeOutcome } from "./bridge-end.ts";
+import { type BridgeClient, connectBridge, type NativeOutcome } from "./bridge-client.ts";
 
 /** The outcome of one request of the SDK. */
 export type SdkStep =

@@ -8,7 +8,7 @@ import {
   scriptedModel,
 } from "weakincentives/local";
 import { hostSandbox } from "../host-sandbox.ts";
-import { createRequester } from "./stage.ts";
+import { createRequester } from "./provider-fixture.ts";
 
 /** Starts a provider with custom tools on a socket, for one test. */
 export async function startProvider(

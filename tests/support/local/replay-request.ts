@@ -1,7 +1,7 @@
 import { isPlainObject } from "../../../src/base/freeze.ts";
-import { readRecords, readString } from "../../../src/base/reading.ts";
+import { readRecords, readString } from "../../../src/base/loose-fields.ts";
 import type { WireItem } from "../../../src/openai/wire.ts";
-import { findItem, type ProviderFixture, createVectorStore } from "./stage.ts";
+import { findItem, type ProviderFixture, createVectorStore } from "./provider-fixture.ts";
 
 /** Returns why a recorded request cannot be replayed on the local provider, or `null`. */
 export function reasonToSkip(request: WireItem): string | null {

@@ -1,6 +1,6 @@
-import { readRecords, readString } from "../../../src/base/reading.ts";
+import { readRecords, readString } from "../../../src/base/loose-fields.ts";
 import type { WireItem } from "../../../src/openai/wire.ts";
-import { type ProviderFixture, createVectorStore } from "./stage.ts";
+import { type ProviderFixture, createVectorStore } from "./provider-fixture.ts";
 
 /** Returns the local path of a recorded request. Creates the resources that it names first. */
 export async function createLocalPath(path: string, on: ProviderFixture): Promise<string> {

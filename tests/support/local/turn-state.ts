@@ -2,7 +2,7 @@ import { randomIds } from "../../../src/local/ids.ts";
 import type { PythonRun, ShellRun } from "../../../src/local/sandbox/sandbox.ts";
 import { builtInCatalog } from "../../../src/local/tools/index.ts";
 import type { ContainerService, NewContainer } from "../../../src/local/tools/tool-services.ts";
-import { sealer } from "../../../src/local/turn/sealed.ts";
+import { sealer } from "../../../src/local/turn/sealer.ts";
 import type { TurnState } from "../../../src/local/turn/turn.ts";
 import type { WireItem } from "../../../src/openai/wire.ts";
 

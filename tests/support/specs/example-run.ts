@@ -9,11 +9,11 @@ import {
 } from "weakincentives/local";
 import { OpenAIAdapter, type OpenAIAdapterOptions, type WireItem } from "weakincentives/openai";
 import { fakeClock, type RecordingBus, recordingBus } from "weakincentives/testing";
-import { createRequester, type ProviderFixture, startProviderFixture, createVectorStore } from "../local/stage.ts";
+import { createRequester, type ProviderFixture, startProviderFixture, createVectorStore } from "../local/provider-fixture.ts";
 import { type clients, testKey } from "../openai-clients.ts";
 import type { SeenRequest } from "../wire-server.ts";
-import { workspaceSandbox } from "../workspace/stage.ts";
-import { startRelay } from "./relay.ts";
+import { workspaceSandbox } from "../workspace/workspace-fixture.ts";
+import { startRelay } from "./recording-relay.ts";
 
 /** A way to connect to a provider. */
 export type Reach = (typeof clients)[number][1];

@@ -1,5 +1,5 @@
 import type { ModelScript } from "weakincentives/local";
-import { createFolder } from "../local/stage.ts";
+import { createFolder } from "../local/provider-fixture.ts";
 
 /** Returns a web of one page, and a model that searches it. */
 export function createSearch(script: ModelScript) {

@@ -1,6 +1,6 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { FilesystemError } from "../../../base/filesystem-error.ts";
-import { toFilesystemErrorWithRemedy } from "../../../host/host-error.ts";
+import { toFilesystemErrorWithRemedy } from "../../../host/to-filesystem-error.ts";
 
 /** The most bytes that one read returns, and that are held in memory. */
 export const TAR_CHUNK_BYTES = 64 * 1024;

@@ -1,6 +1,6 @@
 import type { ApiProblem } from "../../api-problem.ts";
 import type { Kind, Wording } from "../../validators/wording.ts";
-import { createInvalidProblem } from "./refusal.ts";
+import { createInvalidProblem } from "./invalid-problem.ts";
 
 /** Anthropic's error messages: `messages.0.role: Field required`. */
 export const anthropicWording: Wording = {

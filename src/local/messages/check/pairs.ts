@@ -1,7 +1,7 @@
 import { joinPath } from "./anthropic-wording.ts";
 import type { CheckedMessage } from "./checked-message.ts";
 import type { Block } from "./content.ts";
-import { createInvalidProblem } from "./refusal.ts";
+import { createInvalidProblem } from "./invalid-problem.ts";
 
 /** Rejects a call whose result is not at the beginning of the next message, and a result without its call. */
 export function checkPairs(messages: readonly CheckedMessage[]): void {

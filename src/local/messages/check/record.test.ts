@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { boolean, integer, array, recordOf, object, oneOf, string } from "../../validators/shapes.ts";
+import { boolean, integer, array, recordOf, object, oneOf, string } from "../../validators/validator.ts";
 import { anthropicWording } from "./anthropic-wording.ts";
 import { assertAnthropic, optional, readRecord, record, tag } from "./record.ts";
 

@@ -1,6 +1,6 @@
 import { isPlainObject } from "../../../base/freeze.ts";
-import type { UnknownRecord } from "../../../base/reading.ts";
-import { assertValid, oneOf, type Validator } from "../../validators/shapes.ts";
+import type { UnknownRecord } from "../../../base/loose-fields.ts";
+import { assertValid, oneOf, type Validator } from "../../validators/validator.ts";
 import { anthropicWording } from "./anthropic-wording.ts";
 
 /** A field that may be missing. Its validator then gets `undefined`. */

@@ -1,5 +1,5 @@
 import { isPlainObject } from "../../../base/freeze.ts";
-import { readString, readStrings } from "../../../base/reading.ts";
+import { readString, readStrings } from "../../../base/loose-fields.ts";
 import type { WireItem } from "../../../openai/wire.ts";
 import {
   anyObject,
@@ -10,13 +10,13 @@ import {
   array,
   oneOf,
   string,
-} from "../../validators/shapes.ts";
+} from "../../validators/validator.ts";
 import { anthropicWording, joinPath } from "./anthropic-wording.ts";
 import type { CheckedMessage } from "./checked-message.ts";
 import { checkSystem } from "./content.ts";
 import { checkMessages } from "./messages.ts";
 import { assertAnthropic, optional, readRecord, record } from "./record.ts";
-import { createInvalidProblem } from "./refusal.ts";
+import { createInvalidProblem } from "./invalid-problem.ts";
 import { checkToolChoice, checkTools, type ToolChoice } from "./tools.ts";
 
 /** A validated request of the Messages API. */

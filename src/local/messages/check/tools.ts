@@ -1,9 +1,9 @@
-import { readString, readStrings } from "../../../base/reading.ts";
+import { readString, readStrings } from "../../../base/loose-fields.ts";
 import type { WireItem } from "../../../openai/wire.ts";
-import { anyObject, boolean, array, oneOf, string } from "../../validators/shapes.ts";
+import { anyObject, boolean, array, oneOf, string } from "../../validators/validator.ts";
 import { anthropicWording, joinPath } from "./anthropic-wording.ts";
 import { assertAnthropic, optional, readRecord, record, tag } from "./record.ts";
-import { createInvalidProblem } from "./refusal.ts";
+import { createInvalidProblem } from "./invalid-problem.ts";
 
 /** How the model may use tools. */
 export interface ToolChoice {

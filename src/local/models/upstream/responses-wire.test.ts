@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ChatFunctions } from "./offered-functions.ts";
+import type { ChatFunctions } from "./chat-functions.ts";
 import { responsesWire } from "./responses-wire.ts";
 import type { UpstreamInput } from "./upstream-wire.ts";
 

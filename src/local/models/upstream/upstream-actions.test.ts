@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ModelAction } from "../../model-action.ts";
-import { createChatFunctions } from "./offered-functions.ts";
+import { createChatFunctions } from "./chat-functions.ts";
 import { toActions } from "./upstream-actions.ts";
 import type { UpstreamAnswer } from "./upstream-wire.ts";
 

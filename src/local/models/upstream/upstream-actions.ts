@@ -1,12 +1,12 @@
 import { isPlainObject } from "../../../base/freeze.ts";
 import { parseJson } from "../../../base/json.ts";
-import { quoteNames, quoteValue } from "../../../base/show.ts";
+import { quoteNames, quoteValue } from "../../../base/quote-value.ts";
 import type { Validation } from "../../../base/validation.ts";
 import type { ModelAction } from "../../model-action.ts";
 import { isClientTool, toAction } from "../../tools/tool-catalog.ts";
-import type { ChatFunction, ChatFunctions } from "./offered-functions.ts";
-import { toArgumentsText } from "./past-calls.ts";
-import type { ChatTurn } from "./spoken-history.ts";
+import type { ChatFunction, ChatFunctions } from "./chat-functions.ts";
+import { toArgumentsText } from "./chat-calls.ts";
+import type { ChatTurn } from "./chat-turns.ts";
 import type { UpstreamAnswer, UpstreamCall } from "./upstream-wire.ts";
 
 /** The actions of an answer, or its problem and a turn that reports the problem to the model. */

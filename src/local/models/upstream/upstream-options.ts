@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from "../../../base/clock.ts";
 import { InvalidOptionError } from "../../../base/errors.ts";
 import { isPlainObject } from "../../../base/freeze.ts";
-import { quoteNames } from "../../../base/show.ts";
+import { quoteNames } from "../../../base/quote-value.ts";
 
 /** Options of `upstreamModel()`. */
 export interface UpstreamModelOptions {

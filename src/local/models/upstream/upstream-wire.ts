@@ -1,5 +1,5 @@
-import type { ChatFunctions } from "./offered-functions.ts";
-import type { ChatTurn } from "./spoken-history.ts";
+import type { ChatFunctions } from "./chat-functions.ts";
+import type { ChatTurn } from "./chat-turns.ts";
 
 /** An API of model servers: chat completions or Responses. */
 export interface UpstreamWire {

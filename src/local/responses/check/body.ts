@@ -16,10 +16,10 @@ import {
   oneOf,
   type Validator,
   string,
-} from "../../validators/shapes.ts";
+} from "../../validators/validator.ts";
 import { createItemsValidator } from "./items.ts";
 import { orderKeys } from "./order-keys.ts";
-import { requireStrictSchema } from "./strict.ts";
+import { requireStrictSchema } from "./strict-schema.ts";
 import { createToolValidator } from "./tools.ts";
 
 /** Validates the body of `POST /v1/responses`, except for `tool_choice`, which depends on the tools. */

@@ -13,7 +13,7 @@ import {
   oneOf,
   type Validator,
   string,
-} from "../../validators/shapes.ts";
+} from "../../validators/validator.ts";
 
 const prompt_cache_breakpoint = nullable(
   object({ mode: oneOf("explicit") }, { ttl: oneOf("30m", "12h") }),

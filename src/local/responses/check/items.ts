@@ -22,7 +22,7 @@ import {
   oneOf,
   type Validator,
   string,
-} from "../../validators/shapes.ts";
+} from "../../validators/validator.ts";
 import { callOutput, inputContent, outputContent } from "./content.ts";
 
 /** Validates `input` as an array. `tool` validates the entries of `tools` that some items contain. */

@@ -2,11 +2,11 @@ import { isPlainObject } from "../../../base/freeze.ts";
 import type { WireItem } from "../../../openai/wire.ts";
 import { ApiProblem, invalidType } from "../../api-problem.ts";
 import type { ToolCatalog } from "../../tools/tool-catalog.ts";
-import type { Validator } from "../../validators/shapes.ts";
+import type { Validator } from "../../validators/validator.ts";
 import { createBodyValidator } from "./body.ts";
 import { createToolChoiceCheck, type ToolChoice, type ToolChoiceCheck } from "./tool-choice.ts";
 
-export { checkHistory } from "./request-history.ts";
+export { checkHistory } from "./check-history.ts";
 
 /** A validated request for a response, with OpenAI's defaults applied. */
 export interface CheckedRequest {

@@ -4,7 +4,7 @@ import { ApiProblem } from "../../api-problem.ts";
 import { errorOrders } from "../../tools/index.ts";
 import { typeOnly, type } from "../../tools/item-fields.ts";
 import type { ToolCatalog } from "../../tools/tool-catalog.ts";
-import { taggedUnion, either, array, object, oneOf, type Validator } from "../../validators/shapes.ts";
+import { taggedUnion, either, array, object, oneOf, type Validator } from "../../validators/validator.ts";
 import { orderKeys } from "./order-keys.ts";
 import { toolName } from "./tools.ts";
 

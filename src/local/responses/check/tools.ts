@@ -11,9 +11,9 @@ import {
   oneOf,
   type Validator,
   string,
-} from "../../validators/shapes.ts";
+} from "../../validators/validator.ts";
 import { orderKeys } from "./order-keys.ts";
-import { requireStrictSchema } from "./strict.ts";
+import { requireStrictSchema } from "./strict-schema.ts";
 
 /** Validates a function or custom tool name. */
 export const toolName = string({ min: 1, max: 64, pattern: /^[a-zA-Z0-9_-]+$/ });

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { randomIds } from "../../ids.ts";
 import { builtInCatalog } from "../../tools/index.ts";
-import { sealer as sealerOf } from "../../turn/sealed.ts";
+import { sealer as sealerOf } from "../../turn/sealer.ts";
 import { compactItems, createCompactionItem, openCompactions } from "./compaction.ts";
 
 const ids = randomIds();

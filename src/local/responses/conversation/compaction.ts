@@ -4,8 +4,8 @@ import type { WireItem } from "../../../openai/wire.ts";
 import { ApiProblem } from "../../api-problem.ts";
 import type { Ids } from "../../ids.ts";
 import type { ToolCatalog } from "../../tools/tool-catalog.ts";
-import type { Sealer } from "../../turn/sealed.ts";
-import { createCompactionDigest } from "./remembered.ts";
+import type { Sealer } from "../../turn/sealer.ts";
+import { createCompactionDigest } from "./compaction-digest.ts";
 
 /** Services to open compactions. */
 export interface CompactionReader {

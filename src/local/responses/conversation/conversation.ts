@@ -1,5 +1,5 @@
 import type { WireItem } from "../../../openai/wire.ts";
-import type { SerializedItem } from "../../store/written-item.ts";
+import type { SerializedItem } from "../../store/serialized-item.ts";
 import type { ThreadPoint } from "./thread.ts";
 
 /** The parts of a {@link Conversation}. */

@@ -5,10 +5,10 @@ import { randomIds } from "../../ids.ts";
 import { openDatabase } from "../../store/database.ts";
 import { ResponseStore } from "../../store/response-store.ts";
 import { builtInCatalog } from "../../tools/index.ts";
-import { type Sealer, sealer as sealerOf } from "../../turn/sealed.ts";
+import { type Sealer, sealer as sealerOf } from "../../turn/sealer.ts";
 import { createCompactionItem } from "./compaction.ts";
 import { Conversations } from "./conversations.ts";
-import { countInputTokens } from "./input-tokens.ts";
+import { countInputTokens } from "./count-input-tokens.ts";
 
 const ids = randomIds();
 const catalog = builtInCatalog;

@@ -1,11 +1,11 @@
 import type { WireItem } from "../../../openai/wire.ts";
 import { ApiProblem } from "../../api-problem.ts";
 import type { ResponseStore } from "../../store/response-store.ts";
-import { type SerializedItem, serializeItem } from "../../store/written-item.ts";
+import { type SerializedItem, serializeItem } from "../../store/serialized-item.ts";
 import type { ToolCatalog } from "../../tools/tool-catalog.ts";
-import type { Sealer } from "../../turn/sealed.ts";
+import type { Sealer } from "../../turn/sealer.ts";
 import type { CheckedRequest } from "../check/request.ts";
-import { checkHistory } from "../check/request-history.ts";
+import { checkHistory } from "../check/check-history.ts";
 import { createTamperedProblem, openCompactions } from "./compaction.ts";
 import { Conversation, isCompaction } from "./conversation.ts";
 import { RecentThreads } from "./recent-threads.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { serializeItem } from "../../store/written-item.ts";
+import { serializeItem } from "../../store/serialized-item.ts";
 import { builtInCatalog } from "../../tools/index.ts";
 import { RecentThreads } from "./recent-threads.ts";
 import { Thread } from "./thread.ts";

@@ -1,6 +1,6 @@
 import { deepFreeze } from "../../../base/freeze.ts";
 import type { WireItem } from "../../../openai/wire.ts";
-import type { SerializedItem } from "../../store/written-item.ts";
+import type { SerializedItem } from "../../store/serialized-item.ts";
 import type { ToolCatalog } from "../../tools/tool-catalog.ts";
 import { History, type HistoryPoint } from "../history.ts";
 

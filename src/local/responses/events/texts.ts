@@ -1,6 +1,6 @@
 import { isPlainObject } from "../../../base/freeze.ts";
 import type { WireItem } from "../../../openai/wire.ts";
-import { splitIntoChunks, toCharacterBoundary } from "../../event-chunks.ts";
+import { splitIntoChunks, toCharacterBoundary } from "../../split-into-chunks.ts";
 import type { LocalToolEvent, LocalToolEvents } from "../../tools/local-tool.ts";
 
 /** Returns the events of a message. Each content part is added, streamed and completed. */

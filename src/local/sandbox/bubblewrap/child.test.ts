@@ -4,10 +4,10 @@ import { describe, expect, test } from "vitest";
 import {
   isBubblewrapUsable,
   listProcesses,
-} from "../../../../tests/support/attacks/bubblewrap-stage.ts";
+} from "../../../../tests/support/attacks/bubblewrap-target.ts";
 import { temporaryTree } from "../../../../tests/support/temporary-tree.ts";
 import type { SandboxProcess } from "../sandbox.ts";
-import { bubblewrapSandbox } from "./bubblewrap.ts";
+import { bubblewrapSandbox } from "./bubblewrap-sandbox.ts";
 
 const LIMITS = { timeoutMs: 1_000, maxOutputBytes: 1_000 };
 const HOSTILE = `#!/usr/bin/python3

@@ -3,11 +3,11 @@ import { readFileSync } from "node:fs";
 import { Duplex, type Readable, type Writable } from "node:stream";
 import type { Clock } from "../../../base/clock.ts";
 import { encodeRequest, type Frame, FrameReader, type KernelRequest } from "../kernel/frames.ts";
-import { SANDBOX_PROGRAM } from "../kernel/program.ts";
-import { type ContainerLimits, SUPERVISOR_PROCESSES } from "../limits.ts";
-import { BoundedOutput } from "../output.ts";
-import { buildArguments, buildUserFiles } from "./arguments.ts";
-import type { Identity } from "./identity.ts";
+import { SANDBOX_PROGRAM } from "../kernel/sandbox-program.ts";
+import { type ContainerLimits, SUPERVISOR_PROCESSES } from "../container-limits.ts";
+import { BoundedOutput } from "../bounded-output.ts";
+import { buildArguments, buildUserFiles } from "./build-arguments.ts";
+import type { Identity } from "./choose-identity.ts";
 
 /** Programs and settings shared by all sandboxes of a container. */
 export interface ChildSettings {

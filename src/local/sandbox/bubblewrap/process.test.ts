@@ -2,10 +2,10 @@ import { describe, expect, test } from "vitest";
 import {
   isBubblewrapUsable,
   listProcesses,
-} from "../../../../tests/support/attacks/bubblewrap-stage.ts";
+} from "../../../../tests/support/attacks/bubblewrap-target.ts";
 import { temporaryTree } from "../../../../tests/support/temporary-tree.ts";
 import { systemClock } from "../../../base/clock.ts";
-import { toContainerLimits } from "../limits.ts";
+import { toContainerLimits } from "../container-limits.ts";
 import { BubblewrapProcess } from "./process.ts";
 
 const RUN = { timeoutMs: 4_000, maxOutputBytes: 1_000 };

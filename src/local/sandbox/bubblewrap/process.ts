@@ -1,10 +1,10 @@
-import { parseAnswer } from "../kernel/answers.ts";
+import { parseAnswer } from "../kernel/parse-answer.ts";
 import type { PythonRun, RunLimits, SandboxProcess, ShellRun } from "../sandbox.ts";
 import { BubblewrapChild, type ChildSettings } from "./child.ts";
 import { Deadline } from "./deadline.ts";
-import { explainEnding, explainInterpreterEnd } from "./endings.ts";
+import { explainEnding, explainInterpreterEnd } from "./explain-ending.ts";
 import { Ownership } from "./ownership.ts";
-import { type RunOutcome, runInSandbox } from "./run.ts";
+import { type RunOutcome, runInSandbox } from "./run-in-sandbox.ts";
 
 /** A container's interpreter, started on first use, and its shell commands. */
 export class BubblewrapProcess implements SandboxProcess {

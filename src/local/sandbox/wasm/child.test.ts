@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { WasmChild } from "./child.ts";
-import { wasmSandbox } from "./wasm.ts";
+import { wasmSandbox } from "./wasm-sandbox.ts";
 
 const MiB = 1024 * 1024;
 

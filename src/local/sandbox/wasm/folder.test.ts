@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { isPlainPath, WasmFolder } from "./folder.ts";
-import type { FileChange } from "./messages.ts";
+import type { FileChange } from "./kernel-messages.ts";
 
 let parent: string;
 let root: string;

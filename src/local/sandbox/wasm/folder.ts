@@ -2,7 +2,7 @@ import type { Stats } from "node:fs";
 import { lstat, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { replaceFile } from "../../../host/file-access.ts";
-import type { FileChange } from "./messages.ts";
+import type { FileChange } from "./kernel-messages.ts";
 
 const PARALLEL_WRITES = 32;
 

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { isPyodideInstalled } from "./child.ts";
 import { Kernel } from "./kernel.ts";
 import { KernelFiles } from "./kernel-files.ts";
-import type { FileChange, KernelMessage } from "./messages.ts";
+import type { FileChange, KernelMessage } from "./kernel-messages.ts";
 import type { Pyodide, PyodideModule } from "./pyodide.ts";
 
 const encodeText = (text: string) => new TextEncoder().encode(text);

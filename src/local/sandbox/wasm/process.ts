@@ -1,7 +1,7 @@
 import type { PythonRun, RunLimits, SandboxProcess, ShellRun } from "../sandbox.ts";
 import { WasmChild, type WasmChildOptions } from "./child.ts";
 import type { WasmFolder } from "./folder.ts";
-import type { FileChange } from "./messages.ts";
+import type { FileChange } from "./kernel-messages.ts";
 import { WasmRun } from "./run.ts";
 
 const BATCH_BYTES = 8 * 1024 * 1024;

@@ -1,7 +1,7 @@
 import type { PythonRun, RunLimits } from "../sandbox.ts";
 import type { WasmChild } from "./child.ts";
 import type { WasmFolder } from "./folder.ts";
-import type { KernelMessage } from "./messages.ts";
+import type { KernelMessage } from "./kernel-messages.ts";
 
 // Milliseconds that interrupted code may take to stop, and that its files may take to arrive.
 const GRACE_MS = 1_000;

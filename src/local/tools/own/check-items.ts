@@ -1,5 +1,5 @@
 import { isPlainObject } from "../../../base/freeze.ts";
-import { quoteNames } from "../../../base/show.ts";
+import { quoteNames } from "../../../base/quote-value.ts";
 import type { LocalToolItem } from "../local-tool.ts";
 import {
   checkFunctions,

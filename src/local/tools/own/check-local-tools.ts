@@ -1,7 +1,7 @@
 import { builtInTools } from "../index.ts";
 import type { LocalTool } from "../local-tool.ts";
 import type { ToolRecord } from "../tool-record.ts";
-import { checkOfferedFunctions } from "./check-functions.ts";
+import { checkOfferedFunctions } from "./check-offered-functions.ts";
 import { checkItems } from "./check-items.ts";
 import {
   checkFunctions,

@@ -1,6 +1,6 @@
 import { InvalidOptionError } from "../../../base/errors.ts";
 import { isPlainObject } from "../../../base/freeze.ts";
-import { quoteNames } from "../../../base/show.ts";
+import { quoteNames } from "../../../base/quote-value.ts";
 
 /** Remedy for an optional field with a wrong value. */
 export const OMIT_REMEDY = "omit it, or pass a value as documented for LocalTool";

@@ -1,14 +1,14 @@
 import { copyAndFreeze, isPlainObject } from "../../../base/freeze.ts";
-import { readRecord } from "../../../base/reading.ts";
+import { readRecord } from "../../../base/loose-fields.ts";
 import { jsonSchema } from "../../../base/schema/json-schema.ts";
 import { validateNow } from "../../../base/schema/schema.ts";
 import type { WireItem } from "../../../openai/wire.ts";
-import { anyObject, object, type Validator, string } from "../../validators/shapes.ts";
+import { anyObject, object, type Validator, string } from "../../validators/validator.ts";
 import { createNoEvents, createPlainEvents } from "../item-events.ts";
 import { typeOnly, callId } from "../item-fields.ts";
 import type { LocalTool, LocalToolFunction, LocalToolItem } from "../local-tool.ts";
 import type { FunctionRecord, ItemRecord, ToolRecord } from "../tool-record.ts";
-import { runCustomTool } from "./run-tool.ts";
+import { runCustomTool } from "./run-custom-tool.ts";
 import { ToolGuard } from "./tool-guard.ts";
 
 /**

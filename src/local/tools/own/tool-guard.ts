@@ -1,10 +1,10 @@
 import { getErrorMessage } from "../../../base/errors.ts";
 import { isPlainObject } from "../../../base/freeze.ts";
 import { findJsonProblem } from "../../../base/json.ts";
-import { quoteValue } from "../../../base/show.ts";
+import { quoteValue } from "../../../base/quote-value.ts";
 import type { WireItem } from "../../../openai/wire.ts";
 import { ApiProblem } from "../../api-problem.ts";
-import type { Validator } from "../../validators/shapes.ts";
+import type { Validator } from "../../validators/validator.ts";
 import type { LocalToolCheck, LocalToolEvents, LocalToolPastCall } from "../local-tool.ts";
 
 const MAX_MESSAGE = 2_000;

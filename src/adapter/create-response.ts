@@ -1,0 +1,109 @@
+import { OutputParseError } from "../base/errors.ts";
+import { PromptEvaluationError } from "../base/evaluation-errors.ts";
+import { deepFreeze } from "../base/freeze.ts";
+import { quoteValue } from "../base/quote-value.ts";
+import type { RenderedPrompt } from "../prompt/rendered-prompt.ts";
+import { parseOutput } from "../prompt/output-contract.ts";
+import type { HostedTool } from "../tools/hosted-tool.ts";
+import type { Progress } from "./evaluation.ts";
+import type { ModelClient, Turn } from "./model-client.ts";
+import type { HostedOutputs, PromptResponse } from "./provider-adapter.ts";
+
+/** The last turn of an evaluation, and what led to it. */
+export interface FinalTurn {
+  readonly turn: Turn;
+  readonly progress: Progress;
+  readonly client: ModelClient;
+}
+
+/** Converts the last turn to the response for the caller. */
+export async function createResponse<Output>(
+  rendered: RenderedPrompt<Output>,
+  { turn, progress, client }: FinalTurn,
+): Promise<PromptResponse<Output>> {
+  const { promptName } = rendered;
+  checkFinish(rendered, turn);
+  const outputs = [
+    ...(client.hostedOutputs?.() ?? listLastOutputs(progress)),
+    ...progress.replacedOutputs,
+  ];
+  return deepFreeze({
+    promptName,
+    text: rendered.output ? null : turn.text,
+    output: await parseAnswer(rendered, turn),
+    hostedOutputs: createHostedOutputs(outputs),
+    hostedCalls: [...progress.hostedCalls],
+    citations: progress.listCitations(),
+    usage: progress.usage,
+    ...progress.getCost(),
+    finishReason: turn.finishReason,
+    responseId: progress.responseId,
+  });
+}
+
+function listLastOutputs({ hostedCalls }: Progress) {
+  return hostedCalls.flatMap(({ name, output }) =>
+    output === null ? [] : [[name, output] as const],
+  );
+}
+
+/** Throws for an incomplete answer, unless plain text is expected and there is some. */
+function checkFinish({ promptName, output }: RenderedPrompt, turn: Turn): void {
+  const { finishReason, text, stopReason = null, requestId } = turn;
+  const isWhole = finishReason === "stop" || finishReason === "tool_calls";
+  const isUsable = finishReason !== "error" && !output && text !== "";
+  if (isWhole || isUsable) return;
+  const isCutOff = finishReason === "length" && (stopReason === null || /token/.test(stopReason));
+  const isOther = finishReason === "length" && !isCutOff;
+  const why = isOther
+    ? `the provider stopped it (${quoteValue(stopReason)}).`
+    : incompleteReasons[finishReason];
+  throw new PromptEvaluationError(`The answer is incomplete: ${why}`, {
+    promptName,
+    phase: "response",
+    requestId,
+    providerPayload: { finishReason, stopReason, text },
+  });
+}
+
+const incompleteReasons = {
+  length: "it reached the output token limit. Raise maxOutputTokens or request less output.",
+  content_filter: "the provider's content filter blocked it. Rephrase the task.",
+  error: "the provider reported an error.",
+} as const satisfies Record<Exclude<Turn["finishReason"], "stop" | "tool_calls">, string>;
+
+async function parseAnswer<Output>(
+  rendered: RenderedPrompt<Output>,
+  { text }: Turn,
+): Promise<Output> {
+  // Without a schema the template's output type is string: `Declared` in prompt/template.ts.
+  if (!rendered.output) return text as Output;
+  const output = await parseOutput(rendered.output, text);
+  if (output.ok) return output.value;
+  const cause = new OutputParseError(
+    `The answer does not match the output schema: ${output.problem}`,
+    text,
+  );
+  const { promptName } = rendered;
+  throw new PromptEvaluationError(cause.message, {
+    promptName,
+    phase: "parse",
+    providerPayload: text,
+    cause,
+  });
+}
+
+/** Creates the map of hosted outputs. The last output of each name wins. */
+export function createHostedOutputs(
+  outputs: Iterable<readonly [name: string, output: unknown]>,
+): HostedOutputs {
+  return new HostedOutputMap(outputs);
+}
+
+class HostedOutputMap extends Map<string, unknown> implements HostedOutputs {
+  override get<Config extends object, Output>(tool: HostedTool<Config, Output>): Output | undefined;
+  override get(name: string): unknown;
+  override get(key: string | HostedTool): unknown {
+    return super.get(typeof key === "string" ? key : key.name);
+  }
+}

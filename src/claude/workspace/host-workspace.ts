@@ -1,0 +1,162 @@
+import { resolve } from "node:path";
+import type { AdapterEvent } from "../../adapter/events.ts";
+import { systemClock } from "../../base/clock.ts";
+import { InvalidOptionError, WinkError } from "../../base/errors.ts";
+import { digestFolderInThread } from "../../files/digests/digest-folder-in-thread.ts";
+import type { Filesystem } from "../../files/filesystem/filesystem.ts";
+import { MountedFolder } from "../../files/mounts/mounted-folder.ts";
+import type { MountPlan } from "../../files/mounts/mount-plan.ts";
+import { listAncestors, ROOT } from "../../files/path.ts";
+import type { SyncPolicy } from "../../files/sync/sync-policy.ts";
+import type { SyncFailure } from "../../files/sync/sync-failure.ts";
+import { createSyncFolder, notSynced, type SyncReport, syncTo } from "../../files/sync/sync-report.ts";
+import type { Prompt } from "../../prompt/prompt.ts";
+import type { Section } from "../../prompt/section.ts";
+import { MountedSection } from "../../prompt/sections/mounted-section.ts";
+import type { WorkspaceSectionOptions } from "../../prompt/sections/workspace-options.ts";
+import { WorkspaceFilesystem } from "./workspace-filesystem.ts";
+
+/** A section with a workspace for Claude. */
+export type WorkspaceOwner = MountedSection<HostWorkspace, WorkspaceSectionOptions>;
+
+/** Validated settings of a workspace. */
+export interface WorkspaceSettings {
+  readonly plan: MountPlan;
+  readonly syncPolicy: SyncPolicy;
+  readonly syncDestination: string | null;
+}
+
+/** Copies of host files in a temporary folder on the host, which other processes change. */
+export class HostWorkspace {
+  readonly plan: MountPlan;
+  readonly filesystem: Filesystem = new WorkspaceFilesystem(() => this.#copyMounts());
+  readonly createdAt = new Date(systemClock.now());
+  readonly #settings: WorkspaceSettings;
+  readonly #folder: MountedFolder;
+  #publish: ((event: AdapterEvent) => void) | null = null;
+  #hasStarted = false;
+  #userCount = 1;
+  #cleanupResult: Promise<SyncReport> | null = null;
+  #syncedDir: string | null = null;
+
+  constructor(settings: WorkspaceSettings) {
+    this.plan = settings.plan;
+    this.#settings = settings;
+    // Other processes change the folder, so digests must be computed when files are copied.
+    this.#folder = new MountedFolder({ plan: settings.plan }, { computeDigests: this.#syncsBack });
+  }
+
+  get tempDir(): string {
+    return this.#folder.root;
+  }
+
+  /** Where the files were synced to; `null` if they were not. */
+  get syncedDir(): string | null {
+    return this.#syncedDir;
+  }
+
+  /** Sets how the workspace publishes events. */
+  bind(announce: (event: AdapterEvent) => void): void {
+    this.#publish = announce;
+  }
+
+  /** Copies the mounts once. */
+  async ready(): Promise<void> {
+    await this.#copyMounts();
+  }
+
+  /** Adds a section that uses the workspace. */
+  share(): void {
+    if (this.#userCount === 0)
+      throw new WinkError("The workspace was cleaned up. Create a new one.");
+    this.#userCount += 1;
+  }
+
+  /** Releases one section. The last one syncs files according to the policy and removes the folder. */
+  async cleanup(): Promise<SyncReport> {
+    this.#userCount -= 1;
+    if (this.#userCount > 0) return notSynced;
+    this.#cleanupResult ??= this.#syncAndRemove();
+    return await this.#cleanupResult;
+  }
+
+  get #syncsBack(): boolean {
+    return this.#settings.syncPolicy !== "never";
+  }
+
+  async #copyMounts() {
+    this.#hasStarted = true;
+    return await this.#folder.ready();
+  }
+
+  async #syncAndRemove(): Promise<SyncReport> {
+    try {
+      return this.#syncsBack && this.#hasStarted ? await this.#sync() : notSynced;
+    } finally {
+      await this.#folder.remove();
+    }
+  }
+
+  async #sync(): Promise<SyncReport> {
+    // If copying the mounts failed, the error was already reported. Sync nothing.
+    if ((await this.#folder.ready().catch(() => null)) === null) return notSynced;
+    const { digests, failed } = await digestFolderInThread(this.tempDir);
+    const { syncDestination } = this.#settings;
+    const directory = syncDestination ? resolve(syncDestination) : await createSyncFolder();
+    const source = {
+      root: this.tempDir,
+      original: omitFailed(this.#folder.original, failed),
+      sourceOf: (path: string) => this.#folder.sourceOf(path),
+      digests: async () => digests,
+    };
+    const report = await syncTo(directory, source, failed);
+    this.#syncedDir = directory;
+    const { added, changed, deleted, failed: all } = report;
+    this.#publish?.({
+      type: "WorkspaceSynced",
+      ...{ directory, added, changed, deleted, failed: all },
+    });
+    return report;
+  }
+}
+
+/** Finds the prompt's section with a workspace; `null` if there is none. */
+export function findWorkspace(prompt: Prompt): WorkspaceOwner | null {
+  return findWorkspaces(prompt)[0]?.section ?? null;
+}
+
+/** Throws if a prompt has several workspaces, because the SDK works in one folder. */
+export function checkOneWorkspace(prompt: Prompt): void {
+  const all = findWorkspaces(prompt);
+  if (all.length < 2) return;
+  throw new InvalidOptionError({
+    field: "Prompt workspaces",
+    value: all.map(({ path }) => path),
+    rule: "must be at most one, because the SDK works in one folder",
+    remedy: "move all mounts to one section",
+  });
+}
+
+/** Returns an empty array for an invalid prompt, which `evaluate` rejects later. */
+function findWorkspaces(prompt: Prompt) {
+  const outline = prompt?.template?.outline ?? [];
+  return outline.flatMap(({ path, section }) =>
+    isWorkspaceOwner(section) ? [{ path, section }] : [],
+  );
+}
+
+function isWorkspaceOwner(section: Section): section is WorkspaceOwner {
+  return section instanceof MountedSection && section.workspace instanceof HostWorkspace;
+}
+
+/** Omits files that could not be read, so that they do not count as deleted. */
+function omitFailed(
+  original: ReadonlyMap<string, string>,
+  failed: readonly SyncFailure[],
+): ReadonlyMap<string, string> {
+  if (failed.length === 0) return original;
+  const unknown = new Set(failed.map(({ path }) => path));
+  const isKnown = (path: string) =>
+    ![path, ...listAncestors(path), ROOT].some((above) => unknown.has(above));
+  return new Map([...original].filter(([path]) => isKnown(path)));
+}

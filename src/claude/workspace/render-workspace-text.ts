@@ -1,0 +1,10 @@
+import { toLiteralTemplate, describeMounts } from "../../files/mounts/describe-mounts.ts";
+import type { MountPlan } from "../../files/mounts/mount-plan.ts";
+
+/** Renders the workspace's text for the model, as a template in which `$$` is a dollar sign. */
+export function renderWorkspaceText({ files, previews }: MountPlan): string {
+  return toLiteralTemplate([files.length === 0 ? EMPTY : FILLED, ...describeMounts(previews)]);
+}
+
+const FILLED = "These files are in your working folder, and paths are relative to it.";
+const EMPTY = "Your working folder is empty at first, and paths are relative to it.";

@@ -1,0 +1,65 @@
+import { readFileSync, truncateSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
+import { packDirectory } from "./pack-directory.ts";
+import { packToFile } from "./pack-to-file.ts";
+import { writeTarFile } from "./tar/write-tar-file.ts";
+
+/** Creates a folder with one file of `bytes` zeros. */
+function createFolder(bytes: number): string {
+  const folder = temporaryTree({ large: "" });
+  truncateSync(join(folder, "large"), bytes);
+  return folder;
+}
+
+describe("packToFile()", () => {
+  test("writes the same bytes as packDirectory() although it reuses its buffer", async () => {
+    const [full, rest] = [Buffer.alloc(700_000, "x"), Buffer.alloc(300_001, "y")];
+    const folder = temporaryTree({ "a/b.txt": "hello", full, rest, short: "z", none: null });
+    const path = join(temporaryTree(), "a.tar");
+    await packToFile(folder, path);
+    const tar = Buffer.from(await new Response(packDirectory(folder)).arrayBuffer());
+    expect(readFileSync(path).equals(tar)).toBe(true);
+    const again = join(temporaryTree(), "b.tar");
+    writeTarFile({ folder, path: again });
+    expect(readFileSync(again).equals(tar)).toBe(true);
+  });
+
+  test("never overwrites an existing file", async () => {
+    const path = join(temporaryTree({ "a.tar": "mine" }), "a.tar");
+    const [folder, message] = [temporaryTree(), "choose another path for the archive"];
+    await expect(packToFile(folder, path)).rejects.toMatchObject({
+      name: "FilesystemError",
+      code: "EEXIST",
+      message: expect.stringContaining(message),
+    });
+    expect(() => writeTarFile({ folder, path })).toThrow(message);
+    expect(readFileSync(path, "utf8")).toBe("mine");
+  });
+
+  test("rejects a folder that does not exist", async () => {
+    const folder = join(temporaryTree(), "gone");
+    const packing = packToFile(folder, join(temporaryTree(), "a.tar"));
+    await expect(packing).rejects.toMatchObject({ name: "FilesystemError", path: `${folder}/` });
+  });
+
+  test("does not start after an abort, and stops on abort", async () => {
+    const folder = createFolder(256 * 2 ** 20);
+    const at = (name: string) => join(temporaryTree(), name);
+    const before = packToFile(folder, at("a.tar"), { signal: AbortSignal.abort("enough") });
+    await expect(before).rejects.toBe("enough");
+    const controller = new AbortController();
+    const packing = packToFile(folder, at("b.tar"), { signal: controller.signal });
+    process.once("worker", () => controller.abort("later"));
+    await expect(packing).rejects.toBe("later");
+  });
+
+  test("rejects if its thread is killed", async () => {
+    process.once("worker", (worker) => void worker.terminate());
+    const packing = packToFile(createFolder(2 ** 20), join(temporaryTree(), "a.tar"));
+    await expect(packing).rejects.toThrow(
+      "The thread that packs the folder ended before it was done: pack it again",
+    );
+  });
+});

@@ -1,0 +1,67 @@
+import { deepFreeze } from "../../base/freeze.ts";
+import type { HostMount } from "./host-mount.ts";
+import { hostRoots } from "./host-roots.ts";
+import { type CheckedMount, checkMounts, checkStrings } from "./mount-checks.ts";
+import type { HostMountPreview } from "./host-mount-preview.ts";
+import { findMountSource } from "./mount-source.ts";
+import { MountWalk } from "./mount-walk.ts";
+import type { PlannedFile } from "./planned-file.ts";
+import type { MountLimit, MountPlan } from "./mount-plan.ts";
+import { secretAllowlist } from "./secret-files.ts";
+
+/** Options of {@link planMounts}. */
+export interface PlanMountsOptions {
+  /** The host folders that mounts may read, compared by their real paths. `"any"` allows the whole host. */
+  readonly allowedHostRoots: readonly string[] | "any";
+  /** Secret files to include although they are withheld by default: paths or globs within the mount or the workspace. @default none */
+  readonly allowSecrets?: readonly string[] | undefined;
+}
+
+/**
+ * Lists the files of the mounts and checks roots, globs, budgets and symlinks. Copies nothing.
+ *
+ * Throws `InvalidOptionError` for an invalid mount, `WorkspaceSecurityError` for a mount that leaves the allowed
+ * roots or the workspace, `WorkspaceBudgetExceededError` for a mount that exceeds `maxBytes`, and
+ * `FilesystemError` for a path that does not exist or cannot be read.
+ */
+export function planMounts(
+  mounts: readonly HostMount[],
+  { allowedHostRoots, allowSecrets = [] }: PlanMountsOptions,
+): MountPlan {
+  const roots = hostRoots(allowedHostRoots);
+  const allowsSecret = secretAllowlist(checkStrings(allowSecrets, "allowSecrets"));
+  const walks = checkMounts(mounts).map((mount) => ({
+    mount,
+    walk: new MountWalk(mount, { roots, allowsSecret }).walkFrom(findMountSource(mount, roots)),
+  }));
+  const files = walks.flatMap(({ walk }) => walk.files);
+  const directories = new Set(walks.flatMap(({ walk }) => walk.directories));
+  return Object.freeze({
+    files: Object.freeze(walks.length === 1 ? files : files.sort(compareByMountPath)),
+    directories: Object.freeze([...directories].sort()),
+    previews: deepFreeze(walks.map(({ mount, walk }) => createPreview(mount, walk))),
+    limits: deepFreeze(walks.flatMap(({ mount }) => createLimits(mount))),
+  });
+}
+
+const MAX_ENTRIES = 20;
+
+function compareByMountPath(one: PlannedFile, other: PlannedFile): number {
+  return one.mountPath < other.mountPath ? -1 : 1;
+}
+
+function createPreview({ hostPath, mountPath }: CheckedMount, walk: MountWalk): HostMountPreview {
+  return {
+    hostPath,
+    mountPath,
+    files: walk.files.length,
+    bytes: walk.budget.bytes,
+    entries: walk.paths.slice(0, MAX_ENTRIES),
+    truncated: walk.paths.length > MAX_ENTRIES,
+    withheld: walk.withheld,
+  };
+}
+
+function createLimits({ mountPath, maxBytes }: CheckedMount): readonly MountLimit[] {
+  return maxBytes === Infinity ? [] : [{ mountPath, maxBytes }];
+}

@@ -1,0 +1,100 @@
+import { isPlainObject } from "../../base/freeze.ts";
+import {
+  readStringOrNull,
+  readNumber,
+  readRecord,
+  readString,
+  readStrings,
+  type UnknownRecord,
+} from "../../base/loose-fields.ts";
+import { ApiProblem, invalidType, invalidValue, unknownParameter } from "../api-problem.ts";
+import { MEMORY_TIERS } from "../store/container-store.ts";
+import {
+  anything,
+  assertValid,
+  integer,
+  joinPath,
+  array,
+  nullable,
+  object,
+  type Validator,
+  string,
+} from "../validators/validator.ts";
+import type { ContainerOptions } from "./containers.ts";
+
+/** Validates the body of `POST /v1/containers`. */
+export function parseContainerOptions(body: unknown): ContainerOptions {
+  const fields = checkBody(newContainer, body);
+  const { network_policy: policy } = fields;
+  return {
+    name: readString(fields, "name"),
+    fileIds: readStrings(fields, "file_ids"),
+    expiresAfterMinutes: readNumber(readRecord(fields, "expires_after"), "minutes") ?? undefined,
+    memoryLimit: readStringOrNull(fields, "memory_limit") ?? undefined,
+    networkPolicy: isPlainObject(policy) ? { type: "disabled" } : undefined,
+  };
+}
+
+/** Validates a body of `POST /v1/containers/{id}/files` that contains a file id. */
+export function parseFileId(body: unknown): string {
+  return readString(checkBody(object({ file_id: string() }), body), "file_id");
+}
+
+/** Creates the error for a container with network access, which the local provider does not offer. */
+export function createNetworkProblem(param: string): ApiProblem {
+  const message = `Containers of the local provider have no network: '${param}' must be 'disabled'.`;
+  return new ApiProblem(400, message, { param, code: "invalid_value" });
+}
+
+/** Creates the error for skills, which the local provider does not support. */
+export function createSkillsProblem(param: string): ApiProblem {
+  const message = `Unsupported parameter: '${param}' is not supported by the local provider.`;
+  return new ApiProblem(400, message, { param, code: "unsupported_parameter" });
+}
+
+function checkBody(shape: Validator, body: unknown): UnknownRecord {
+  if (!isPlainObject(body)) throw invalidType("body", "an object", body);
+  assertValid(shape, body, "");
+  return body;
+}
+
+/** Accepts only the given strings. The error for any other value lists them. */
+function oneOfStrings(...values: readonly string[]): Validator {
+  return (value, path) =>
+    values.some((one) => one === value) ? null : invalidValue(path, value, values);
+}
+
+const fileIds: Validator = (value, path) =>
+  Array.isArray(value)
+    ? array(string())(value, path)
+    : invalidType(path, "an array of strings", value);
+
+/** OpenAI documents only 20 minutes. Less is accepted here so that expiry can be tested. */
+const expiresAfter = object({
+  anchor: oneOfStrings("last_active_at"),
+  minutes: integer({ min: 1, max: 20 }),
+});
+
+const policyFields = object(
+  { type: oneOfStrings("disabled", "allowlist") },
+  { allowed_domains: anything, domain_secrets: anything },
+);
+
+const networkPolicy: Validator = (value, path) => {
+  const problem = policyFields(value, path);
+  if (problem || !isPlainObject(value)) return problem;
+  if (value["type"] === "allowlist") return createNetworkProblem(joinPath(path, "type"));
+  const extra = Object.keys(value).find((key) => key !== "type");
+  return extra === undefined ? null : unknownParameter(joinPath(path, extra));
+};
+
+const newContainer = object(
+  { name: string({ min: 1 }) },
+  {
+    file_ids: fileIds,
+    expires_after: expiresAfter,
+    memory_limit: nullable(oneOfStrings(...MEMORY_TIERS)),
+    network_policy: nullable(networkPolicy),
+    skills: (_value, path) => createSkillsProblem(path),
+  },
+);

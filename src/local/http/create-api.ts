@@ -1,0 +1,90 @@
+import { type Context, Hono } from "hono";
+import type { Clock } from "../../base/clock.ts";
+import { getErrorMessage } from "../../base/errors.ts";
+import { ApiProblem } from "../api-problem.ts";
+import type { Ids } from "../ids.ts";
+import { isAnthropicAddress, toAnthropicProblem } from "../messages/anthropic-problem.ts";
+import { ConnectionDroppedError } from "../turn/connection-dropped-error.ts";
+import { compareKeys } from "./compare-keys.ts";
+import { BufferedResponse } from "./buffered-response.ts";
+
+/** Options that apply to every request. */
+export interface ApiOptions {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** The key that clients must send; `null` accepts every request. */
+  readonly apiKey: string | null;
+  /** Called with unexpected errors. */
+  readonly onFault: (error: unknown) => void;
+}
+
+/**
+ * Creates an API without routes. It checks keys, assigns request ids, and converts errors thrown by routes to the
+ * error format of the requested API (OpenAI's or Anthropic's).
+ */
+export function createApi({ clock, ids, apiKey, onFault }: ApiOptions): Hono {
+  const app = new Hono();
+  const handleRoute = app.fetch;
+  // Wraps the app instead of adding middleware: most routes have a single handler and no chain.
+  app.fetch = async (request, ...rest) => {
+    const started = clock.now();
+    const response = await handleRoute(request, ...rest);
+    if (isAnthropicAddress(request.url)) return response; // its routes set their own request id
+    setHeader(response, "x-request-id", ids.next("req_"));
+    setHeader(response, "openai-version", "2020-10-01");
+    const elapsedMs = Math.max(0, Math.round(clock.now() - started));
+    setHeader(response, "openai-processing-ms", String(elapsedMs));
+    return response;
+  };
+  if (apiKey !== null)
+    app.use(async (context, next) => {
+      checkKey(context, apiKey);
+      await next();
+    });
+  app.notFound((context) => {
+    const { method, path } = context.req;
+    return respondWithProblem(context, new ApiProblem(404, `Invalid URL (${method} ${path})`), ids);
+  });
+  app.onError((error, context) => {
+    if (error instanceof ApiProblem) return respondWithProblem(context, error, ids);
+    if (error instanceof ConnectionDroppedError) throw error;
+    if (context.req.raw.signal.aborted) return context.body(null, 499 as never); // the client has disconnected
+    onFault(error);
+    const message = `The server had an error while processing your request: ${getErrorMessage(error)}`;
+    return respondWithProblem(context, new ApiProblem(500, message), ids);
+  });
+  return app;
+}
+
+function respondWithProblem(context: Context, problem: ApiProblem, ids: Ids): Response {
+  for (const [name, value] of Object.entries(problem.headers)) context.header(name, value);
+  if (!isAnthropicAddress(context.req.path))
+    return context.json(problem.body, problem.status as never);
+  const requestId = ids.next("req_");
+  context.header("request-id", requestId);
+  return context.json(toAnthropicProblem(problem, requestId), problem.status as never);
+}
+
+/** Changes the response in place: a copy would have to read the body. */
+function setHeader(response: Response, name: string, value: string): void {
+  if (response instanceof BufferedResponse) response.setHeader(name, value);
+  else response.headers.set(name, value);
+}
+
+function checkKey(context: Context, apiKey: string): void {
+  const { path } = context.req;
+  if (path === "/api/hello") return; // health check, without a key
+  const anthropicKey = isAnthropicAddress(path) ? context.req.header("x-api-key") : undefined;
+  const credential = anthropicKey ?? context.req.header("authorization") ?? "";
+  if (compareKeys(credential.replace(/^Bearer +/i, ""), apiKey)) return;
+  if (isAnthropicAddress(path))
+    throw new ApiProblem(
+      401,
+      credential === "" ? "x-api-key header is required" : "invalid x-api-key",
+    );
+  const problem =
+    credential === ""
+      ? "You didn't provide an API key. Send it as Authorization: Bearer KEY."
+      : "Incorrect API key provided.";
+  throw new ApiProblem(401, problem, { code: "invalid_api_key" });
+}

@@ -1,0 +1,38 @@
+import { parseJson } from "../../base/json.ts";
+import { ApiProblem } from "../api-problem.ts";
+import { LazyRequest } from "./lazy-request.ts";
+
+/** Reads a request's JSON body. A body that exceeds the limit is rejected before it is buffered whole. */
+export async function readJsonBody(request: Request, maxBytes: number): Promise<unknown> {
+  const json = parseJson(await readBodyText(request, maxBytes));
+  if (json.ok) return json.value;
+  const message = `We could not parse the JSON body of your request: ${json.problem}`;
+  throw new ApiProblem(400, message);
+}
+
+/** The HTTP parser enforces a declared `content-length`; without one the bytes are counted here. */
+async function readBodyText(request: Request, maxBytes: number): Promise<string> {
+  const declaredLength = readDeclaredLength(request);
+  if (declaredLength > maxBytes) throw createBodyTooLargeProblem(maxBytes);
+  if (declaredLength >= 0) return await request.text();
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for await (const part of request.body ?? []) {
+    length += part.length;
+    if (length > maxBytes) throw createBodyTooLargeProblem(maxBytes);
+    parts.push(part);
+  }
+  return new TextDecoder().decode(Buffer.concat(parts));
+}
+
+function readDeclaredLength(request: Request): number {
+  if (request instanceof LazyRequest) return request.contentLength ?? Number.NaN;
+  return Number(request.headers.get("content-length") ?? Number.NaN);
+}
+
+function createBodyTooLargeProblem(maxBytes: number): ApiProblem {
+  const message = `The request is larger than ${maxBytes} bytes.`;
+  // The rest of the body is still arriving, so the connection cannot be reused.
+  const headers = { connection: "close" };
+  return new ApiProblem(413, message, { code: "request_too_large", headers });
+}

@@ -1,0 +1,83 @@
+import { existsSync } from "node:fs";
+import { mkdtemp, readFile, realpath, rm } from "node:fs/promises";
+import { tmpdir, userInfo } from "node:os";
+import { join } from "node:path";
+import { type Clock, systemClock } from "../../../base/clock.ts";
+import { toContainerLimits } from "../container-limits.ts";
+import type { Sandbox, SandboxOptions } from "../sandbox.ts";
+import { chooseIdentity } from "./choose-identity.ts";
+import { BubblewrapProcess } from "./process.ts";
+import { buildSeccompFilter } from "./build-seccomp-filter.ts";
+
+/** Options of {@link bubblewrapSandbox}. */
+export interface BubblewrapOptions {
+  /** Path of bwrap, or its name in the system's folders. @default "bwrap" */
+  readonly bubblewrap?: string | undefined;
+  /** The system's own Python, below `/usr`. @default "/usr/bin/python3" */
+  readonly python?: string | undefined;
+  /** Milliseconds that code may take to stop after its timeout before its interpreter is killed. @default 1000 */
+  readonly graceMs?: number | undefined;
+  /** Clock for timeouts. @default systemClock */
+  readonly clock?: Clock | undefined;
+}
+
+/** Creates a sandbox from Linux namespaces (`bwrap`): CPython and a shell, a read-only view of the system, no network. */
+export function bubblewrapSandbox(options: BubblewrapOptions = {}): Sandbox {
+  const { bubblewrap = "bwrap", python = "/usr/bin/python3" } = options;
+  const { clock = systemClock, graceMs = 1_000 } = options;
+
+  async function open(container: SandboxOptions): Promise<BubblewrapProcess> {
+    const root = await realpath(container.root);
+    const uidMap = await readFile("/proc/self/uid_map", "utf8");
+    // No process has been started yet; the first run does that.
+    container.signal?.throwIfAborted();
+    const identity = chooseIdentity(root, userInfo().uid, uidMap);
+    const limits = toContainerLimits(container);
+    const seccomp = buildSeccompFilter(process.arch);
+    const housing = { bubblewrap, python, root, identity, limits, seccomp, clock };
+    return new BubblewrapProcess(housing, graceMs);
+  }
+
+  return Object.freeze({
+    name: "bubblewrap",
+    isolation:
+      "Linux namespaces (bubblewrap): no network, no host files except a read-only /usr, no host processes, " +
+      "limits on memory, disk, processes and time. The kernel is shared with the host.",
+    open,
+    async probe() {
+      if (process.platform !== "linux") return { usable: false, reason: "bubblewrap needs Linux" };
+      if (!existsSync(python)) {
+        return { usable: false, reason: `${python} is missing: apt-get install python3` };
+      }
+      return runTrial(open);
+    },
+  });
+}
+
+/** Runs a line of Python. An installed bwrap may still lack permissions, which only a run shows. */
+async function runTrial(
+  open: (container: SandboxOptions) => Promise<BubblewrapProcess>,
+): Promise<{ usable: boolean; reason: string }> {
+  const root = await mkdtemp(join(tmpdir(), "weakincentives-probe-"));
+  try {
+    await using container = await open({ root, memoryBytes: 256 * 1024 ** 2 });
+    const run = await container.python("print(1)", { timeoutMs: 10_000, maxOutputBytes: 1_000 });
+    if (run.stdout === "1\n") return { usable: true, reason: "a trial run succeeded" };
+    return { usable: false, reason: `a trial run failed: ${run.error ?? run.stderr}` };
+  } catch (error) {
+    return { usable: false, reason: explainProblem(String(error).replace(/^Error: /, "")) };
+  } finally {
+    await rm(root, { recursive: true, force: true });
+  }
+}
+
+function explainProblem(problem: string): string {
+  if (problem.includes("ENOENT")) return "bwrap is not installed: apt-get install bubblewrap";
+  if (/namespace|not permitted|Permission denied|uid map/i.test(problem)) {
+    return (
+      `${problem}; allow user namespaces: sysctl kernel.unprivileged_userns_clone=1, on Ubuntu also ` +
+      "kernel.apparmor_restrict_unprivileged_userns=0, in Docker --security-opt seccomp=unconfined"
+    );
+  }
+  return problem;
+}

@@ -1,0 +1,167 @@
+import type { WireItem } from "../../openai/wire.ts";
+import type { Database } from "./database.ts";
+import { POSITIONS_PER_LINE } from "./response-tables.ts";
+import { readNumberColumn, readNullableNumber, type Row, readTextColumn } from "./row.ts";
+import type { SerializedItem } from "./serialized-item.ts";
+
+/** A position on a line. Responses end at positions, and other responses can continue from there. */
+export interface LinePosition {
+  readonly line: number;
+  readonly position: number;
+}
+
+/** A range of a conversation, on a line and the lines it forked from. */
+export interface LineRange {
+  readonly line: number;
+  readonly from: number;
+  /** The position after the last item. */
+  readonly to: number;
+}
+
+/** Stores all conversations; each item is stored once. `response-tables.ts` describes the layout. */
+export class ConversationLines {
+  readonly #write;
+  readonly #isTaken;
+  readonly #insertFork;
+  readonly #fork;
+  readonly #read;
+  readonly #having;
+  readonly #first;
+  readonly #needed;
+  readonly #cut;
+  readonly #drop;
+  #nextLine: number;
+
+  constructor(database: Database) {
+    this.#write = database.prepare("INSERT INTO response_items (at, id, item) VALUES (?, ?, ?)");
+    this.#isTaken = database.prepare("SELECT 1 FROM response_items WHERE at = ?");
+    this.#insertFork = database.prepare(
+      "INSERT INTO response_forks (line, parent, start) VALUES (?, ?, ?)",
+    );
+    this.#fork = database.prepare("SELECT parent, start FROM response_forks WHERE line = ?");
+    this.#read = database.prepare(
+      "SELECT item FROM response_items WHERE at >= ? AND at < ? ORDER BY at",
+    );
+    // Searches by id, which few items share, instead of by range, which may contain many items.
+    this.#having = database.prepare(
+      "SELECT at FROM response_items WHERE id = ? AND +at >= ? AND +at < ?",
+    );
+    this.#first = database.prepare(
+      "SELECT item FROM response_items WHERE id = ? ORDER BY at LIMIT 1",
+    );
+    this.#needed = database.prepare(
+      `SELECT max(end_at) - :from AS position FROM responses WHERE end_at >= :from AND end_at < :to
+       UNION ALL SELECT max(start) FROM response_forks WHERE parent = :line`,
+    );
+    this.#cut = database.prepare("DELETE FROM response_items WHERE at >= ? AND at < ?");
+    this.#drop = database.prepare("DELETE FROM response_forks WHERE line = ?");
+    this.#nextLine = findLastLine(database) + 1;
+  }
+
+  /** Returns a new, empty line. */
+  createLine(): number {
+    return this.#nextLine++;
+  }
+
+  /** Returns a line that continues from a position: the same line if the position is free, otherwise a new one. */
+  continueLine({ line, position }: LinePosition): number {
+    if (!this.#isTaken.get(toAddress({ line, position }))) return line;
+    return this.forkLine({ line, position });
+  }
+
+  /** Creates a line that shares all items before the position. */
+  forkLine({ line, position }: LinePosition): number {
+    const next = this.createLine();
+    this.#insertFork.run(next, line, position);
+    return next;
+  }
+
+  /** Writes items from the position on. */
+  write({ line, position }: LinePosition, items: readonly SerializedItem[]): void {
+    for (const [index, { item, text }] of items.entries()) {
+      const id = typeof item["id"] === "string" ? item["id"] : null;
+      this.#write.run(toAddress({ line, position: position + index }), id, text);
+    }
+  }
+
+  /** Returns a range's items in order. */
+  read(range: LineRange): readonly SerializedItem[] {
+    return this.#splitByLine(range).flatMap(({ line, from, to }) =>
+      this.#read
+        .all(toAddress({ line, position: from }), toAddress({ line, position: to }))
+        .map((row) => {
+          const text = readTextColumn(row, "item");
+          return { item: JSON.parse(text), text };
+        }),
+    );
+  }
+
+  /** Returns the positions in the range of the items with this id. */
+  findPositions(id: string, range: LineRange): readonly number[] {
+    return this.#splitByLine(range).flatMap(({ line, from, to }) =>
+      this.#having
+        .all(id, toAddress({ line, position: from }), toAddress({ line, position: to }))
+        .map((row) => toLinePosition(readNumberColumn(row, "at")).position),
+    );
+  }
+
+  /** Returns the item with this id on the oldest line that contains one, or `null`. */
+  findItem(id: string): WireItem | null {
+    const row = this.#first.get(id);
+    return row ? JSON.parse(readTextColumn(row, "item")) : null;
+  }
+
+  /**
+   * Deletes the items that no response needs: those after the last response end and the last fork on their
+   * line.
+   */
+  trim(from: number): void {
+    let line: number | null = from;
+    while (line !== null) {
+      const first = toAddress({ line, position: 0 });
+      const end = toAddress({ line: line + 1, position: 0 });
+      const rows = this.#needed.all({ line, from: first, to: end });
+      const needed = Math.max(...rows.map((row) => readNullableNumber(row, "position") ?? -1));
+      this.#cut.run(first + Math.max(0, needed), end);
+      if (needed >= 0) return;
+      const fork: Row | undefined = this.#fork.get(line);
+      this.#drop.run(line);
+      line = fork ? readNumberColumn(fork, "parent") : null;
+    }
+  }
+
+  /** Splits a range by the lines that store its items, in order. */
+  #splitByLine({ line, from, to }: LineRange): readonly LineRange[] {
+    const pieces: LineRange[] = [];
+    let piece = { line, from, to };
+    for (let fork = this.#fork.get(line); fork; fork = this.#fork.get(piece.line)) {
+      const start = readNumberColumn(fork, "start");
+      pieces.push({ ...piece, from: Math.max(start, from) });
+      piece = { line: readNumberColumn(fork, "parent"), from, to: Math.min(start, to) };
+      if (piece.to <= from) return pieces.reverse();
+    }
+    pieces.push(piece);
+    return pieces.reverse();
+  }
+}
+
+/** Combines a line and a position into one number. */
+export function toAddress({ line, position }: LinePosition): number {
+  return line * POSITIONS_PER_LINE + position;
+}
+
+/** Splits a combined number into its line and position. */
+export function toLinePosition(at: number): LinePosition {
+  return { line: Math.floor(at / POSITIONS_PER_LINE), position: at % POSITIONS_PER_LINE };
+}
+
+function findLastLine(database: Database): number {
+  const rows = database
+    .prepare(
+      `SELECT max(at) AS at FROM response_items
+       UNION ALL SELECT max(end_at) FROM responses
+       UNION ALL SELECT max(line) * ${POSITIONS_PER_LINE} FROM response_forks`,
+    )
+    .all();
+  return Math.max(...rows.map((row) => toLinePosition(readNullableNumber(row, "at") ?? 0).line));
+}

@@ -1,0 +1,158 @@
+import { publishEvent } from "../../adapter/events.ts";
+import type { RetrySettings } from "../../adapter/throttle.ts";
+import { isPlainObject } from "../../base/freeze.ts";
+import { readNumber } from "../../base/loose-fields.ts";
+import type { TokenUsage } from "../../base/usage.ts";
+import type { Session } from "../../session/session.ts";
+import { CompactionError } from "../errors/errors.ts";
+import { toRequestError } from "../errors/request-error.ts";
+import type { RequestContext } from "../errors/request-failure.ts";
+import { hideEncryptedContent } from "../history/item-bytes.ts";
+import type { OpenAIClient } from "../http/client.ts";
+import { HttpClient } from "../http/http-client.ts";
+import { checkJsonObject, createUnreadableError, readUsage } from "../http/json-response.ts";
+import { withRetries } from "../http/retry.ts";
+import { readSecrets } from "../secrets.ts";
+import type { WireItem } from "../wire.ts";
+
+/** The compacted conversation and the tokens it cost. */
+export interface CompactionResult {
+  readonly window: readonly WireItem[];
+  readonly usage: TokenUsage;
+}
+
+/** The settings of one compaction. */
+export interface CompactionRequest {
+  readonly client: OpenAIClient;
+  /** The model that continues with the result. No other model can read it. */
+  readonly model: string;
+  /** The model's instructions. They are not compacted. */
+  readonly instructions?: string | undefined;
+  readonly session: Session;
+  readonly promptName: string;
+  readonly retry: RetrySettings;
+  readonly timeoutMs?: number | undefined;
+  readonly signal: AbortSignal;
+  readonly secrets?: readonly string[] | undefined;
+  /** Whether the session stores the result. */
+  readonly storesResult: boolean;
+}
+
+/**
+ * Compacts the items at the provider and, if `storesResult` is set, stores the result in the session.
+ * Throws `CompactionError` on failure, and then the session is unchanged.
+ */
+export async function compactItems(
+  items: readonly object[],
+  tokens: number,
+  request: CompactionRequest,
+): Promise<CompactionResult> {
+  const { client, model, instructions, signal, timeoutMs, secrets, promptName } = request;
+  const body = { model, input: items, ...(instructions !== undefined && { instructions }) };
+  const options = { signal, timeoutMs, secrets };
+  try {
+    const send = () => sendCompactRequest(client, body, options);
+    const compacted = await withRetries(send, request.retry, signal);
+    if (request.storesResult) storeWindow(compacted.window, tokens, request);
+    return compacted;
+  } catch (error) {
+    signal.throwIfAborted();
+    throw new CompactionError(tokens, error, promptName);
+  }
+}
+
+/** The options of one compaction or token-count request. */
+export interface CompactionCallOptions {
+  readonly signal: AbortSignal;
+  readonly timeoutMs?: number | undefined;
+  /** Strings to redact from errors, in addition to the client's secrets. */
+  readonly secrets?: readonly string[] | undefined;
+}
+
+/** Sends `POST /responses/compact` once, without retries. */
+export async function sendCompactRequest(
+  client: OpenAIClient,
+  body: {
+    readonly model: string;
+    readonly input: readonly object[];
+    readonly instructions?: string;
+  },
+  options: CompactionCallOptions,
+): Promise<CompactionResult> {
+  const context = createCompactionContext("POST /responses/compact", client, options);
+  const response = await sendAndCheck(context, () =>
+    client instanceof HttpClient
+      ? client
+          .post("/responses/compact", JSON.stringify(body), toCallOptions(options))
+          .then(readValue)
+      : client.responses.compact?.(body, toCallOptions(options)),
+  );
+  const { output } = response;
+  const isWindow = Array.isArray(output) && output.length > 0 && output.every(isPlainObject);
+  if (!isWindow) throw createUnreadableError("a compaction without output", { body: response }, context);
+  return { window: (output as readonly WireItem[]).map(hideEncryptedContent), usage: readUsage(response) };
+}
+
+/** Counts the input tokens of a request with one `POST /responses/input_tokens`, without retries. */
+export async function countTokens(
+  client: OpenAIClient,
+  request: { readonly text: () => string | Uint8Array; readonly value: () => object },
+  options: CompactionCallOptions,
+): Promise<number> {
+  const context = createCompactionContext("POST /responses/input_tokens", client, options);
+  const response = await sendAndCheck(context, () =>
+    client instanceof HttpClient
+      ? client
+          .post("/responses/input_tokens", request.text(), toCallOptions(options))
+          .then(readValue)
+      : client.responses.inputTokens?.count(request.value(), toCallOptions(options)),
+  );
+  const tokens = readNumber(response, "input_tokens");
+  if (tokens !== null && tokens >= 0) return tokens;
+  throw createUnreadableError("a count without tokens", { body: response }, context);
+}
+
+/** Whether a client can both compact and count tokens. */
+export function canCompact({ responses }: OpenAIClient): boolean {
+  return (
+    typeof responses?.compact === "function" && typeof responses.inputTokens?.count === "function"
+  );
+}
+
+/** Stores the window in the session, for the next evaluation. */
+function storeWindow(
+  window: readonly WireItem[],
+  tokens: number,
+  { session, promptName, retry, model }: CompactionRequest,
+): void {
+  const prompt = { name: promptName };
+  const publisher = { session, prompt, clock: retry.clock, adapterName: "openai" };
+  publishEvent(publisher, { type: "CompactionKept", model, tokens, window });
+}
+
+async function sendAndCheck(
+  context: RequestContext,
+  send: () => PromiseLike<unknown> | undefined,
+): Promise<WireItem> {
+  try {
+    return checkJsonObject(await send(), context);
+  } catch (thrown) {
+    throw toRequestError(thrown, context);
+  }
+}
+
+function readValue({ value }: { readonly value: WireItem }): WireItem {
+  return value;
+}
+
+function toCallOptions({ signal, timeoutMs }: CompactionCallOptions) {
+  return { maxRetries: 0, signal, ...(timeoutMs !== undefined && { timeout: timeoutMs }) };
+}
+
+function createCompactionContext(
+  request: string,
+  client: OpenAIClient,
+  { signal, secrets = [], timeoutMs }: CompactionCallOptions,
+): RequestContext {
+  return { request, signal, timeoutMs, secrets: [...readSecrets(client), ...secrets] };
+}

@@ -1,0 +1,116 @@
+import { deepFreeze } from "../base/freeze.ts";
+import type { Session } from "../session/session.ts";
+import type { HostedTool } from "../tools/hosted-tool.ts";
+import type { ToolPolicy } from "../tools/policy.ts";
+import { asHostedTool } from "../tools/as-hosted-tool.ts";
+import type { Tool } from "../tools/tool.ts";
+import type { Attachment } from "./attachment.ts";
+import { disclosureTools } from "./disclosure-tools.ts";
+import type { BoundParams, PlacedSection } from "./outline.ts";
+import type { MatchedOverrides, ToolOverride } from "./overrides/overrides.ts";
+import type { NativeToolEnvelope, RenderedPrompt } from "./rendered-prompt.ts";
+import { renderSections } from "./render-sections.ts";
+import { listVisibleSections, runSectionCode } from "./list-visible-sections.ts";
+import type { PromptTemplate } from "./template.ts";
+
+declare module "../tools/tool-context.ts" {
+  /** Adds the rendered prompt to the context of tool handlers. */
+  interface ToolContext {
+    /** The rendered prompt of the current turn. */
+    readonly renderedPrompt: RenderedPrompt;
+  }
+}
+
+export interface RenderContext {
+  readonly params: BoundParams;
+  /** Called only if a section uses the session. */
+  readonly session: () => Session;
+  readonly attachments: readonly Attachment[];
+  readonly overrides: MatchedOverrides;
+}
+
+/** Renders a template with bound params. Only `Prompt` calls it. */
+export function renderPrompt<Output>(
+  template: PromptTemplate<Output>,
+  { params, session, attachments, overrides }: RenderContext,
+): RenderedPrompt<Output> {
+  const { outline, name: promptName } = template;
+  const listTools = (placed: PlacedSection) =>
+    runSectionCode(placed, "its tools() threw", () => placed.section.tools()).map((tool) =>
+      applyOverride(tool, overrides.tools.get(tool.name)),
+    );
+  const visible = listVisibleSections(outline, { promptName, params, session });
+  const open = visible
+    .filter(({ visibility }) => visibility === "full")
+    .map(({ placed }) => placed);
+  const texts = { params, bodies: overrides.bodies, listTools };
+  const renderFullText = (placed: PlacedSection) => {
+    const below = outline.filter((one) => isWithin(one, placed));
+    const inFull = listVisibleSections(below, { promptName, params, session }, placed);
+    return renderSections(inFull, texts);
+  };
+  const hostedTools = open.flatMap((placed) => [
+    ...runSectionCode(placed, "its hostedTools() threw", () => placed.section.hostedTools()),
+    ...listTools(placed).flatMap(asHostedTool),
+  ]);
+  return Object.freeze({
+    promptName,
+    text: renderSections(visible, texts),
+    tools: Object.freeze([
+      ...open.flatMap(listTools),
+      ...(open.length < visible.length
+        ? disclosureTools({ outline, visible: visible, renderFullText: renderFullText })
+        : []),
+    ]),
+    hostedTools: Object.freeze(hostedTools),
+    nativeTools: deepFreeze(hostedTools.map(toEnvelope)),
+    policies: collectPolicies(template, open, listTools),
+    providers: collectProviders(open),
+    outputSchema: template.output?.jsonSchema ?? null,
+    output: template.output,
+    attachments,
+    // Computed on first use, because it hashes all texts.
+    get descriptor() {
+      return template.descriptor;
+    },
+  });
+}
+
+/** Converts a hosted tool to its provider-neutral envelope. */
+export function toEnvelope({ name, kind, config }: HostedTool): NativeToolEnvelope {
+  return { type: "built_in", name, kind, config };
+}
+
+function applyOverride(tool: Tool, override: ToolOverride | undefined): Tool {
+  if (!override) return tool;
+  return tool.withDescription(override.description ?? tool.description, override.paramDescriptions);
+}
+
+function collectProviders(open: readonly PlacedSection[]): ReadonlyMap<string, string> {
+  return new Map(
+    open.flatMap(({ path, section }) =>
+      section.provider === null ? [] : [[path, section.provider]],
+    ),
+  );
+}
+
+/** Collects the policies of each tool: its own, then its section's, then the template's. */
+function collectPolicies(
+  { policies }: PromptTemplate<unknown>,
+  open: readonly PlacedSection[],
+  listTools: (placed: PlacedSection) => readonly Tool[],
+): ReadonlyMap<string, readonly ToolPolicy[]> {
+  return new Map(
+    open.flatMap((placed) =>
+      listTools(placed).map((tool) => [
+        tool.name,
+        [...tool.policies, ...placed.section.policies, ...policies],
+      ]),
+    ),
+  );
+}
+
+function isWithin(placed: PlacedSection, top: PlacedSection): boolean {
+  for (let one: PlacedSection | null = placed; one; one = one.parent) if (one === top) return true;
+  return false;
+}

@@ -1,0 +1,16 @@
+import type { Filesystem } from "../../files/filesystem/filesystem.ts";
+import type { PatchReport } from "./run-patch.ts";
+import type { PatchOperation } from "./patch-operation.ts";
+
+/**
+ * Applies a V4A patch or an array of operations, to all files or to none. No file is written until
+ * every change has been checked; if a write fails, earlier writes are undone. Throws `PatchError`.
+ */
+export async function applyPatch(
+  filesystem: Filesystem,
+  patch: string | readonly PatchOperation[],
+): Promise<PatchReport> {
+  // Loaded on first use: most agents never patch, but all of them import the root entry point.
+  const { runPatch: apply } = await import("./run-patch.ts");
+  return await apply(filesystem, patch);
+}

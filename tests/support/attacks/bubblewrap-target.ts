@@ -1,0 +1,78 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { expect, onTestFinished } from "vitest";
+import { bubblewrapSandbox } from "../../../src/local/sandbox/bubblewrap/bubblewrap-sandbox.ts";
+import type {
+  PythonRun,
+  RunLimits,
+  SandboxOptions,
+  SandboxProcess,
+  ShellRun,
+} from "../../../src/local/sandbox/sandbox.ts";
+import { temporaryTree } from "../temporary-tree.ts";
+
+/** A container under attack, with limits low enough to reach quickly. */
+export interface Target {
+  readonly root: string;
+  python(code: string, limits?: Partial<RunLimits>): Promise<PythonRun>;
+  shell(command: string, limits?: Partial<RunLimits>): Promise<ShellRun>;
+}
+
+/** Whether bubblewrap works on this host. */
+export async function isBubblewrapUsable(): Promise<boolean> {
+  const { usable } = await bubblewrapSandbox().probe();
+  return usable;
+}
+
+export const MEBIBYTE: number = 1024 ** 2;
+
+/**
+ * Opens a container. After the test, a new run must still work, and after disposing of the container none
+ * of its processes may be left.
+ */
+export async function openTarget(options: Partial<SandboxOptions> = {}): Promise<Target> {
+  const root = options.root ?? temporaryTree();
+  const container = await bubblewrapSandbox({ graceMs: 600 }).open({
+    root,
+    memoryBytes: 300 * MEBIBYTE,
+    diskBytes: 64 * MEBIBYTE,
+    maxProcesses: 32,
+    ...options,
+  });
+  const limits = { timeoutMs: 3_000, maxOutputBytes: 20_000 };
+  onTestFinished(async () => {
+    try {
+      await expectAlive(container, limits);
+    } finally {
+      await container[Symbol.asyncDispose]();
+    }
+    expect(listProcesses(root)).toEqual([]);
+  });
+  return {
+    root,
+    python: (code, own) => container.python(code, { ...limits, ...own }),
+    shell: (command, own) => container.shell(command, { ...limits, ...own }),
+  };
+}
+
+async function expectAlive(container: SandboxProcess, limits: RunLimits): Promise<void> {
+  const run = await container.python("print(6 * 7)", limits);
+  expect(run).toMatchObject({ stdout: "42\n", error: null, died: false });
+  const command = await container.shell("echo $((6 * 7))", limits);
+  expect(command).toMatchObject({ stdout: "42\n", exitCode: 0 });
+}
+
+/** Lists the processes that have a container's folder mounted or were started with its path. */
+export function listProcesses(root: string): readonly string[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .filter((pid) => mentions(pid, "mountinfo", root) || mentions(pid, "cmdline", root));
+}
+
+function mentions(pid: string, file: string, root: string): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, "utf8").includes(root.slice(root.lastIndexOf("/")));
+  } catch {
+    // It has ended, or belongs to another user.
+    return false;
+  }
+}
