@@ -122,7 +122,7 @@ describe("checkConfig()", () => {
     expect(checkConfig(config, "config")).toBe(config);
   });
 
-  test.each([null, undefined, [], "x", new Map()])("rejects %o", (config) => {
+  test.each([null, undefined, [], "x", new Map()])("rejects the config %o", (config) => {
     expect(() => checkConfig(config as never, "Tool.config")).toThrow(
       /^Tool.config must be a plain object, got .*\. Use { … }, or {} for the defaults\.$/,
     );
