@@ -381,7 +381,7 @@ describe.each(clients)("S2 OpenAI Native Tools via Responses, on %s", (_, reach)
     ["an unavailable tier", "code_interpreter", { container: auto("8g") }, "memoryLimit must be"],
     ["no container", "code_interpreter", { container: {} }, 'must have a "type" or an "id"'],
     ["a URL as a domain", "web_search", filter("https://a.example"), "allowed[0] must be"],
-    ["a misspelled name", "web_search", { domainFilters: {} }, 'did you mean "domainFilter"?'],
+    ["a misspelled name", "web_search", { domainFilters: {} }, 'Did you mean "domainFilter"?'],
   ] as const;
 
   test.each(malformed)(
