@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { systemClock } from "../src/base/clock.ts";
 import { randomIds } from "../src/local/ids.ts";
+import { extractTerms, toMatchExpression } from "../src/local/search/extract-terms.ts";
 import { defaultChunkSizes } from "../src/local/search/split-into-chunks.ts";
-import { toMatchExpression, extractTerms } from "../src/local/search/extract-terms.ts";
 import { VectorStores } from "../src/local/search/vector-stores.ts";
 import { type Database, openDatabase } from "../src/local/store/database.ts";
 

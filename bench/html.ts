@@ -9,8 +9,8 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parse } from "parse5";
-import { readHtml } from "../src/local/search/read-html.ts";
 import { HtmlText } from "../src/local/search/html-text.ts";
+import { readHtml } from "../src/local/search/read-html.ts";
 
 const LENGTH = 10_000_000;
 const LIMIT_MS = 60_000;

@@ -10,6 +10,7 @@ export { jsonSchema } from "./base/schema/json-schema.ts";
 export type { Infer, JsonSchema, Schema } from "./base/schema/schema.ts";
 export type { Attachment } from "./prompt/attachment.ts";
 export type { FeedbackProvider } from "./prompt/feedback.ts";
+export type { OutputContract } from "./prompt/output-contract.ts";
 export { LocalOverridesStore } from "./prompt/overrides/local-overrides-store.ts";
 export type {
   Overrides,
@@ -40,7 +41,6 @@ export {
   WebSearchSection,
   type WebSearchSectionOptions,
 } from "./prompt/sections/web-search-section.ts";
-export type { OutputContract } from "./prompt/output-contract.ts";
 export { PromptTemplate, type PromptTemplateOptions } from "./prompt/template.ts";
 export {
   type Visibility,
@@ -140,10 +140,10 @@ export {
   type WebSearchResult,
   webSearchTool,
 } from "./tools/hosted/web-search.ts";
-export type { PatchReport } from "./tools/patch/run-patch.ts";
 export { applyPatch } from "./tools/patch/apply-patch.ts";
 export { PatchError } from "./tools/patch/patch-error.ts";
 export type { PatchOperation } from "./tools/patch/patch-operation.ts";
+export type { PatchReport } from "./tools/patch/run-patch.ts";
 
 // Session and events
 

@@ -10,10 +10,10 @@ import {
   reasoning,
   shellCall,
   shellCallOutput,
+  startWireServer,
   urlCitation,
   type WireServer,
   webSearchCall,
-  startWireServer,
 } from "./support/wire-server.ts";
 
 /** Sends `POST /responses` to a server and returns the response. */
@@ -87,7 +87,9 @@ describe("wireServer()", () => {
   });
 
   test("accepts a function as script", async () => {
-    await using server = await startWireServer(({ body }) => [message(`You said ${body["input"]}`)]);
+    await using server = await startWireServer(({ body }) => [
+      message(`You said ${body["input"]}`),
+    ]);
     const { json } = await postResponses(server, { input: "owl" });
     expect(json.output[0].content[0].text).toBe("You said owl");
   });
@@ -277,7 +279,10 @@ describe("wireServer() rejects with the provider's message", () => {
     ["reasoning that was not stored", unsealed, "Item with id 'rs_1' not found."],
   ])("%s, unless it is lenient", async (_what, body, words) => {
     const answers = [[message("Yes.")]];
-    await using strict = await startWireServer(answers, { leftOver: "allowed", invalid: "allowed" });
+    await using strict = await startWireServer(answers, {
+      leftOver: "allowed",
+      invalid: "allowed",
+    });
     await using lenient = await startWireServer(answers, { lenient: true, invalid: "allowed" });
 
     const { status, json } = await postResponses(strict, body);

@@ -5,7 +5,7 @@ import { PromptTemplate } from "../prompt/template.ts";
 import { Session } from "../session/session.ts";
 import { recordingBus } from "../testing/recording-bus.ts";
 import { scriptedClient } from "../testing/scripted-client.ts";
-import { type ScriptedTurn, completeTurn } from "../testing/scripted-turn.ts";
+import { completeTurn, type ScriptedTurn } from "../testing/scripted-turn.ts";
 import { Progress } from "./evaluation.ts";
 
 const task = new MarkdownSection({ key: "t", title: "T", template: "Work." });

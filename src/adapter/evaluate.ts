@@ -8,13 +8,13 @@ import { OpenResources } from "../tools/open-resources.ts";
 import { collectFeedback } from "./calls/collect-feedback.ts";
 import { runDelegatedCall, runHostedCall } from "./calls/run-hosted-call.ts";
 import { runToolCalls } from "./calls/run-tool-calls.ts";
+import { createResponse } from "./create-response.ts";
 import { type Evaluation, Progress, readVisibility } from "./evaluation.ts";
 import { publishEvent } from "./events.ts";
 import { Guard } from "./guard.ts";
 import { type LoopOptions, type LoopSettings, resolveLoopSettings } from "./loop-options.ts";
 import type { HostedCall, ModelClient, ToolAnswer, Turn, TurnRequest } from "./model-client.ts";
 import { parentScope } from "./nested-adapter.ts";
-import { createResponse } from "./create-response.ts";
 import { loadOverrides, preparePrompt } from "./prepare-prompt.ts";
 import type { PromptResponse } from "./provider-adapter.ts";
 import { retryThrottled } from "./throttle.ts";
@@ -200,7 +200,11 @@ function resolveSettings(prompt: Prompt, client: ModelClient, options: LoopOptio
     return resolveLoopSettings(prompt, client, options);
   } catch (cause) {
     const promptName = String(prompt?.name ?? "");
-    throw new PromptEvaluationError(getErrorMessage(cause), { promptName, phase: "request", cause });
+    throw new PromptEvaluationError(getErrorMessage(cause), {
+      promptName,
+      phase: "request",
+      cause,
+    });
   }
 }
 

@@ -5,7 +5,7 @@ import { MarkdownSection } from "../prompt/sections/markdown-section.ts";
 import { PromptTemplate } from "../prompt/template.ts";
 import { Session } from "../session/session.ts";
 import { scriptedClient } from "../testing/scripted-client.ts";
-import { type ScriptedTurn, completeTurn } from "../testing/scripted-turn.ts";
+import { completeTurn, type ScriptedTurn } from "../testing/scripted-turn.ts";
 import type { Citation } from "../tools/hosted/citation.ts";
 import { Tool } from "../tools/tool.ts";
 import { ToolResult } from "../tools/tool-result.ts";

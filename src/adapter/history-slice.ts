@@ -1,5 +1,5 @@
 import { WinkError } from "../base/errors.ts";
-import { deepFreeze, copyAndFreeze, isPlainObject } from "../base/freeze.ts";
+import { copyAndFreeze, deepFreeze, isPlainObject } from "../base/freeze.ts";
 import type { BusEvent } from "../session/event-map.ts";
 import type { Slice } from "../session/slice.ts";
 import type { HistoryStep } from "./model-client.ts";

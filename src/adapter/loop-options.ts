@@ -9,7 +9,7 @@ import { ResourceRegistry } from "../tools/resources.ts";
 import type { ModelClient } from "./model-client.ts";
 import type { NestedOptions } from "./nested-adapter.ts";
 import type { ProviderAdapter } from "./provider-adapter.ts";
-import { type RetrySettings, type ThrottlePolicy, resolveThrottlePolicy } from "./throttle.ts";
+import { type RetrySettings, resolveThrottlePolicy, type ThrottlePolicy } from "./throttle.ts";
 
 const refuse = InvalidOptionError.at((name) => `evaluate(${name})`);
 

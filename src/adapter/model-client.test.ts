@@ -57,7 +57,10 @@ const createPrompt = (hostedTools: readonly HostedTool[], tools: readonly Tool[]
     }),
   );
 
-const delegateCall = (run: DelegatedCall["run"], more: Partial<DelegatedCall> = {}): Partial<Turn> => ({
+const delegateCall = (
+  run: DelegatedCall["run"],
+  more: Partial<DelegatedCall> = {},
+): Partial<Turn> => ({
   delegatedCalls: [
     {
       name: "patch",
@@ -172,7 +175,9 @@ describe("a delegated call", () => {
     });
     const { asked, response } = evaluateTurns([done, { text: "Done." }], createPrompt([tool]));
     expect((await response).hostedOutputs.get("patch")).toBe(2);
-    expect(asked[1]?.delegatedResults).toMatchObject([{ output: 2, message: "Two.", success: true }]);
+    expect(asked[1]?.delegatedResults).toMatchObject([
+      { output: 2, message: "Two.", success: true },
+    ]);
   });
 
   test("whose hook fails is rolled back and reported as failed", async () => {

@@ -1,4 +1,4 @@
-import { InvalidOptionError, getErrorMessage } from "../base/errors.ts";
+import { getErrorMessage, InvalidOptionError } from "../base/errors.ts";
 import { PromptEvaluationError } from "../base/evaluation-errors.ts";
 import { deepFreeze } from "../base/freeze.ts";
 import type { Prompt } from "../prompt/prompt.ts";
@@ -6,9 +6,9 @@ import { toEnvelope } from "../prompt/render-prompt.ts";
 import type { RenderedPrompt } from "../prompt/rendered-prompt.ts";
 import { visibilitySlice } from "../prompt/visibility.ts";
 import type { Session } from "../session/session.ts";
+import { runsAtProvider } from "../tools/as-hosted-tool.ts";
 import { callRecord } from "../tools/call-record.ts";
 import type { HostedTool } from "../tools/hosted-tool.ts";
-import { runsAtProvider } from "../tools/as-hosted-tool.ts";
 import { publishEvent } from "./events.ts";
 import type { LoopSettings } from "./loop-options.ts";
 import type { ModelClient, Omission } from "./model-client.ts";

@@ -14,7 +14,7 @@ import { Session } from "../session/session.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { recordingBus } from "../testing/recording-bus.ts";
 import { type ScriptStep, scriptedClient } from "../testing/scripted-client.ts";
-import { type ThrottlePolicy, retryThrottled, resolveThrottlePolicy } from "./throttle.ts";
+import { resolveThrottlePolicy, retryThrottled, type ThrottlePolicy } from "./throttle.ts";
 
 const createThrottleError = (kind: ThrottleKind = "rate_limit", retryAfterMs?: number) =>
   new ThrottleError("Too many requests", { promptName: "", kind, retryAfterMs });

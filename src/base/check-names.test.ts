@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { PromptValidationError } from "./errors.ts";
 import { checkDescription, checkKey, checkLine, checkToolName } from "./check-names.ts";
+import { PromptValidationError } from "./errors.ts";
 
 describe("checkToolName()", () => {
   test.each(["a", "search", "web-search", "web_search", "9lives", "-", "_", "a".repeat(64)])(

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import {
-  InvalidOptionError,
   getErrorMessage,
+  InvalidOptionError,
   OutputParseError,
   PromptRenderError,
   PromptValidationError,

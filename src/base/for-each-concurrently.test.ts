@@ -39,6 +39,8 @@ test("forEachConcurrently() throws the signal's own reason and starts no further
     if (item === 2) controller.abort("enough");
   };
   const { signal } = controller;
-  await expect(forEachConcurrently([1, 2, 3], work, { concurrency: 1, signal })).rejects.toBe("enough");
+  await expect(forEachConcurrently([1, 2, 3], work, { concurrency: 1, signal })).rejects.toBe(
+    "enough",
+  );
   expect(begun).toEqual([1, 2]);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { deepFreeze, freezeChanged, copyAndFreeze, isPlainObject } from "./freeze.ts";
+import { copyAndFreeze, deepFreeze, freezeChanged, isPlainObject } from "./freeze.ts";
 
 class Account {
   balance = 1;
@@ -95,7 +95,8 @@ describe("copyAndFreeze()", () => {
 
   test("returns values other than data unchanged", () => {
     const account = new Account();
-    for (const value of [1, "a", null, undefined, account]) expect(copyAndFreeze(value)).toBe(value);
+    for (const value of [1, "a", null, undefined, account])
+      expect(copyAndFreeze(value)).toBe(value);
   });
 
   test("copies a field named __proto__ as ordinary data", () => {

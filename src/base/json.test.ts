@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isTooDeep, findJsonProblem, parseJson, stableStringify } from "./json.ts";
+import { findJsonProblem, isTooDeep, parseJson, stableStringify } from "./json.ts";
 
 describe("parseJson()", () => {
   test("returns the parsed value", () => {

@@ -53,7 +53,8 @@ function findProblemAt(value: unknown, place: string, open: Set<object>): string
   if (typeof value === "number") return Number.isFinite(value) ? null : `${place} is ${value}`;
   if (!Array.isArray(value) && !isPlainObject(value)) return `${place} is ${quoteValue(value)}`;
   if (open.has(value)) return `${place} contains itself`;
-  if (open.size === MAX_JSON_DEPTH) return `value is nested more than ${MAX_JSON_DEPTH} levels deep`;
+  if (open.size === MAX_JSON_DEPTH)
+    return `value is nested more than ${MAX_JSON_DEPTH} levels deep`;
   open.add(value);
   for (const [key, part] of Array.isArray(value) ? value.entries() : Object.entries(value)) {
     if (part === undefined && !Array.isArray(value)) continue; // JSON omits it

@@ -16,9 +16,7 @@ describe("redactText()", () => {
   });
 
   test("replaces a longer secret before a secret that is part of it", () => {
-    expect(redactText("sk-12345678-tail", ["sk-12345678", "sk-12345678-tail"])).toBe(
-      "<redacted>",
-    );
+    expect(redactText("sk-12345678-tail", ["sk-12345678", "sk-12345678-tail"])).toBe("<redacted>");
   });
 
   test("replaces a URL-encoded secret", () => {

@@ -1,14 +1,14 @@
-import { type ThrottlePolicy, resolveThrottlePolicy } from "../adapter/throttle.ts";
+import { resolveThrottlePolicy, type ThrottlePolicy } from "../adapter/throttle.ts";
+import { checkOptions } from "../base/check-names.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { InvalidOptionError } from "../base/errors.ts";
 import { type Logger, silentLogger } from "../base/logger.ts";
-import { checkOptions } from "../base/check-names.ts";
 import type { UnknownRecord } from "../base/loose-fields.ts";
 import {
   checkBoolean,
+  checkedLater,
   checkKeys,
   checkSingleLine,
-  checkedLater,
   enumCheck,
   optional,
 } from "../tools/config-checks.ts";

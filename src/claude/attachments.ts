@@ -1,12 +1,12 @@
 import { InvalidOptionError } from "../base/errors.ts";
 import {
   type AttachmentLimit,
-  readAttachment,
-  toBase64,
   checkAttachedSize,
   getFileName,
   getFileType,
   getImageType,
+  readAttachment,
+  toBase64,
 } from "../files/read-attachment.ts";
 import type { Attachment } from "../prompt/attachment.ts";
 

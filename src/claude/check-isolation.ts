@@ -1,11 +1,11 @@
 import { PromptValidationError } from "../base/errors.ts";
 import { copyAndFreeze } from "../base/freeze.ts";
 import {
+  arrayCheck,
   checkBoolean,
   checkKeys,
   checkObjectUnquoted,
   checkSingleLine,
-  arrayCheck,
   optional,
 } from "../tools/config-checks.ts";
 import { checkNetworkPolicy } from "../tools/hosted/network-policy.ts";

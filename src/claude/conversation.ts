@@ -1,12 +1,12 @@
 import { type AdapterEvent, publishEvent } from "../adapter/events.ts";
 import type { ModelClient, Omission, Turn, TurnRequest } from "../adapter/model-client.ts";
-import { InvalidOptionError, getErrorMessage } from "../base/errors.ts";
+import { getErrorMessage, InvalidOptionError } from "../base/errors.ts";
 import type { UnknownRecord } from "../base/loose-fields.ts";
 import type { Prompt } from "../prompt/prompt.ts";
 import type { RenderedPrompt } from "../prompt/rendered-prompt.ts";
 import type { Session } from "../session/session.ts";
-import type { HostedTool } from "../tools/hosted-tool.ts";
 import { runsAtProvider } from "../tools/as-hosted-tool.ts";
+import type { HostedTool } from "../tools/hosted-tool.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { AdapterSettings } from "./adapter-options.ts";
 import { checkAttachment, toAttachmentBlock } from "./attachments.ts";
@@ -17,7 +17,11 @@ import { claudeHistorySlice, Transcript } from "./run/transcript.ts";
 import { findAttemptedAnswer, toCompactionEvent, toTurn, UsageMeter } from "./run/turn.ts";
 import { checkHostedTools } from "./tools/hosted-to-native.ts";
 import { listUndisclosedTools, type NativeTools } from "./tools/native-tools.ts";
-import { checkOneWorkspace, findWorkspace, type WorkspaceOwner } from "./workspace/host-workspace.ts";
+import {
+  checkOneWorkspace,
+  findWorkspace,
+  type WorkspaceOwner,
+} from "./workspace/host-workspace.ts";
 
 /** Settings of one evaluation's conversation. */
 export interface ConversationSettings extends AdapterSettings {

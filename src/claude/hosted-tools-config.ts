@@ -1,4 +1,4 @@
-import { checkBoolean, checkKeys, checkedLater, optional } from "../tools/config-checks.ts";
+import { checkBoolean, checkedLater, checkKeys, optional } from "../tools/config-checks.ts";
 import { codeInterpreterTool } from "../tools/hosted/code-interpreter.ts";
 import { type WebSearchConfig, webSearchTool } from "../tools/hosted/web-search.ts";
 import type { HostedTool } from "../tools/hosted-tool.ts";

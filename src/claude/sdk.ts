@@ -72,7 +72,9 @@ export async function loadSdk(
       /cannot find (package|module)|failed to (load|resolve)|could not resolve/i.test(
         getErrorMessage(cause),
       );
-    const problem = isMissing ? "is not installed" : `could not be loaded (${getErrorMessage(cause)})`;
+    const problem = isMissing
+      ? "is not installed"
+      : `could not be loaded (${getErrorMessage(cause)})`;
     const message = `The Claude Agent SDK ${problem}. Run npm install ${PACKAGE}, or pass the module as the adapter's sdk option.`;
     throw new WinkError(message, { cause });
   }

@@ -22,7 +22,11 @@ function createTemporaryFolder(prefix: string): string {
   try {
     return mkdtempSync(join(tmpdir(), prefix));
   } catch (error) {
-    throw toFilesystemErrorWithRemedy(error, tmpdir(), "set TMPDIR to an existing, writable folder");
+    throw toFilesystemErrorWithRemedy(
+      error,
+      tmpdir(),
+      "set TMPDIR to an existing, writable folder",
+    );
   }
 }
 

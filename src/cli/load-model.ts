@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { extname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { InvalidOptionError, getErrorMessage } from "../base/errors.ts";
+import { getErrorMessage, InvalidOptionError } from "../base/errors.ts";
 import { parseJson } from "../base/json.ts";
 import type { LocalModel } from "../local/models/local-model.ts";
 import { type ModelScript, scriptedModel } from "../local/models/scripted-model.ts";
@@ -45,7 +45,9 @@ async function loadScript(path: string): Promise<unknown> {
   }
   const module: unknown = await import(pathToFileURL(resolve(path)).href).catch(
     (cause: unknown) => {
-      throw refuse("", path, "must be a module that can be loaded", getErrorMessage(cause), { cause });
+      throw refuse("", path, "must be a module that can be loaded", getErrorMessage(cause), {
+        cause,
+      });
     },
   );
   if (typeof module === "object" && module !== null && "default" in module) return module.default;

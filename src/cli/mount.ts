@@ -3,9 +3,9 @@ import { basename, join, resolve } from "node:path";
 import { styleText } from "node:util";
 import { globMatcher } from "../files/filesystem/glob.ts";
 import { type EntryKind, readFolderEntries } from "../files/folder-entries.ts";
-import { planMounts } from "../files/mounts/plan-mounts.ts";
-import { pathFilter } from "../files/mounts/path-filter.ts";
 import type { MountPlan } from "../files/mounts/mount-plan.ts";
+import { pathFilter } from "../files/mounts/path-filter.ts";
+import { planMounts } from "../files/mounts/plan-mounts.ts";
 import { toMountFlagError } from "./to-flag-error.ts";
 
 /** Options of `wink mount`. */

@@ -2,8 +2,8 @@ import { styleText } from "node:util";
 import { LocalProvider } from "../local/provider.ts";
 import { endOnSignal, type Stoppable, TemporaryFolder } from "./end-on-signal.ts";
 import { type FoundSandbox, findSandbox, type SandboxName } from "./find-sandbox.ts";
-import { toFlagError } from "./to-flag-error.ts";
 import { ECHO, loadModel, type ModelChoice } from "./load-model.ts";
+import { toFlagError } from "./to-flag-error.ts";
 
 /** Options of `wink serve`. */
 export interface ServeOptions {

@@ -24,12 +24,12 @@ export type {
 export { HostFilesystem } from "./filesystem/host-filesystem.ts";
 export { InMemoryFilesystem } from "./filesystem/in-memory-filesystem.ts";
 export type { HostMount } from "./mounts/host-mount.ts";
-export { type PlanMountsOptions, planMounts } from "./mounts/plan-mounts.ts";
 export type { HostMountPreview } from "./mounts/host-mount-preview.ts";
+export type { MountLimit, MountPlan } from "./mounts/mount-plan.ts";
 export {
   type MaterializedMounts,
   type MaterializeOptions,
   materialize,
 } from "./mounts/mounted-folder.ts";
+export { type PlanMountsOptions, planMounts } from "./mounts/plan-mounts.ts";
 export type { PlannedFile } from "./mounts/planned-file.ts";
-export type { MountLimit, MountPlan } from "./mounts/mount-plan.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { FilesystemError } from "../base/filesystem-error.ts";
-import { listAncestors, normalizePath, getParent } from "./path.ts";
+import { getParent, listAncestors, normalizePath } from "./path.ts";
 
 describe("path normalization", () => {
   test.each([

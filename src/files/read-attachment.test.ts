@@ -5,12 +5,12 @@ import { runAsPlainUser, temporaryTree } from "../../tests/support/temporary-tre
 import { InvalidOptionError } from "../base/errors.ts";
 import {
   type AttachmentLimit,
-  readAttachment,
-  toBase64,
   checkAttachedSize,
   getFileName,
   getFileType,
   getImageType,
+  readAttachment,
+  toBase64,
 } from "./read-attachment.ts";
 
 const limit: AttachmentLimit = { maxBytes: 4, remedy: "cut it" };

@@ -1,4 +1,4 @@
-import { InvalidOptionError, getErrorMessage } from "../base/errors.ts";
+import { getErrorMessage, InvalidOptionError } from "../base/errors.ts";
 
 /** The maximum size of a file in a request. */
 export interface AttachmentLimit {

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, lstatSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { runAsPlainUser, writeTree, temporaryTree } from "../../tests/support/temporary-tree.ts";
+import { runAsPlainUser, temporaryTree, writeTree } from "../../tests/support/temporary-tree.ts";
 import { removeTree } from "./remove-tree.ts";
 
 describe("removeTree()", () => {

@@ -1,8 +1,8 @@
 import { chmodSync, readdirSync, rmdirSync, rmSync } from "node:fs";
 import { FilesystemError } from "../base/filesystem-error.ts";
-import { getErrorCode, toFilesystemErrorWithRemedy } from "./to-filesystem-error.ts";
 import { runInThread } from "./threads/run-in-thread.ts";
 import { threadJob } from "./threads/thread-job.ts";
+import { getErrorCode, toFilesystemErrorWithRemedy } from "./to-filesystem-error.ts";
 
 /** Removes a folder, or only its contents. */
 export interface RemoveTask {

@@ -17,7 +17,7 @@ import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import type { Worker } from "node:worker_threads";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { runAsPlainUser, writeTree, temporaryTree } from "../../tests/support/temporary-tree.ts";
+import { runAsPlainUser, temporaryTree, writeTree } from "../../tests/support/temporary-tree.ts";
 import { reserveFolder, sweepAbandonedFolders, type TemporaryFolder } from "./temporary-folder.ts";
 
 /** Creates the folder in which this test's temporary folders are created. */

@@ -13,11 +13,11 @@ import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { isPlainObject } from "../base/freeze.ts";
 import { parseJson } from "../base/json.ts";
-import { readStringOrNull, readNumber } from "../base/loose-fields.ts";
+import { readNumber, readStringOrNull } from "../base/loose-fields.ts";
 import { openNoFollow } from "./file-access.ts";
-import { toFilesystemErrorWithRemedy } from "./to-filesystem-error.ts";
 import { isAlive, readProcessStat } from "./process-identity.ts";
 import { OWNER_FILE, removeFolder } from "./remove-tree.ts";
+import { toFilesystemErrorWithRemedy } from "./to-filesystem-error.ts";
 
 /** A folder in the host's temporary folder that records which process owns it. */
 export interface TemporaryFolder {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { FilesystemError } from "../base/filesystem-error.ts";
-import { toFilesystemError, ignoreErrorCodes } from "./to-filesystem-error.ts";
+import { ignoreErrorCodes, toFilesystemError } from "./to-filesystem-error.ts";
 
 const createHostError = (code: string) =>
   Object.assign(new Error(`${code}: what it says, open '/home/me/f'`), { code });
@@ -32,6 +32,8 @@ test("toFilesystemError() returns a FilesystemError unchanged and uses the messa
 
 test("ignoreErrorCodes() ignores only errors with the given codes", async () => {
   await ignoreErrorCodes(Promise.reject(createHostError("ENOENT")), "EEXIST", "ENOENT");
-  await expect(ignoreErrorCodes(Promise.reject(createHostError("EPERM")), "ENOENT")).rejects.toThrow("EPERM");
+  await expect(
+    ignoreErrorCodes(Promise.reject(createHostError("EPERM")), "ENOENT"),
+  ).rejects.toThrow("EPERM");
   await expect(ignoreErrorCodes(Promise.reject(new Error("no")), "ENOENT")).rejects.toThrow("no");
 });

@@ -1,9 +1,9 @@
 import { getErrorMessage } from "../base/errors.ts";
 import {
+  createFilesystemError,
   FilesystemError,
   type FilesystemErrorCode,
   type FilesystemErrorReason,
-  createFilesystemError,
 } from "../base/filesystem-error.ts";
 
 const REASONS: ReadonlyMap<string | undefined, FilesystemErrorReason> = new Map([
@@ -36,9 +36,18 @@ export function toFilesystemError(path: string, error: unknown): FilesystemError
 }
 
 /** Converts an error of the host's file system and adds a remedy, which follows a colon. */
-export function toFilesystemErrorWithRemedy(error: unknown, path: string, remedy: string): FilesystemError {
+export function toFilesystemErrorWithRemedy(
+  error: unknown,
+  path: string,
+  remedy: string,
+): FilesystemError {
   const problem = PROBLEMS.get(getErrorCode(error)) ?? getErrorMessage(error);
-  return new FilesystemError(toFilesystemError(path, error).code, path, `${problem}: ${remedy}`, error);
+  return new FilesystemError(
+    toFilesystemError(path, error).code,
+    path,
+    `${problem}: ${remedy}`,
+    error,
+  );
 }
 
 const PROBLEMS: ReadonlyMap<string | undefined, string> = new Map([
@@ -55,7 +64,10 @@ export function getErrorCode(error: unknown): string | undefined {
 }
 
 /** Waits for `work` and ignores errors with the given codes. */
-export async function ignoreErrorCodes(work: Promise<unknown>, ...codes: readonly string[]): Promise<void> {
+export async function ignoreErrorCodes(
+  work: Promise<unknown>,
+  ...codes: readonly string[]
+): Promise<void> {
   try {
     await work;
   } catch (error) {

@@ -49,7 +49,7 @@ export type ModelAction =
   | {
       /** Calls any hosted tool of the server, including your own (`new LocalProvider({ tools })`). */
       readonly use: {
-        /** The kind of the tool: `"code_interpreter"`. */
+        /** The kind of the tool: `"file_search"`. */
         readonly kind: string;
         /** The arguments of the call. They must match the tool's parameters. */
         readonly args: object;

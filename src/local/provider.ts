@@ -43,7 +43,9 @@ export class LocalProvider implements AsyncDisposable {
     readonly trial?: boolean | undefined;
   } = {}): Promise<{ readonly name: string; readonly reason: string }> {
     const server = await this.#getServer();
-    const { sandbox, reason } = await (trial ? server.sandbox.chooseTested() : server.sandbox.choose());
+    const { sandbox, reason } = await (trial
+      ? server.sandbox.chooseTested()
+      : server.sandbox.choose());
     return { name: sandbox.name, reason };
   }
 
@@ -90,7 +92,9 @@ export class LocalProvider implements AsyncDisposable {
       return response;
     } catch (error) {
       // A lost connection looks like this to a caller of fetch.
-      throw error instanceof ConnectionDroppedError ? new TypeError("fetch failed", { cause: error }) : error;
+      throw error instanceof ConnectionDroppedError
+        ? new TypeError("fetch failed", { cause: error })
+        : error;
     }
   }
 

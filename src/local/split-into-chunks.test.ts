@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { splitIntoChunks } from "./split-into-chunks.ts";
 import { createEvents } from "./responses/events/events.ts";
+import { splitIntoChunks } from "./split-into-chunks.ts";
 import { builtInCatalog } from "./tools/index.ts";
 
 /** Long and short texts with characters of every width, some of them with lone surrogates. */

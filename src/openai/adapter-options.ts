@@ -1,17 +1,18 @@
 import type { ToolChoice } from "../adapter/model-client.ts";
-import { type ThrottlePolicy, resolveThrottlePolicy } from "../adapter/throttle.ts";
+import { resolveThrottlePolicy, type ThrottlePolicy } from "../adapter/throttle.ts";
+import { checkOptions } from "../base/check-names.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { InvalidOptionError } from "../base/errors.ts";
 import { type Logger, silentLogger } from "../base/logger.ts";
-import { checkOptions } from "../base/check-names.ts";
 import {
   checkBoolean,
+  checkedLater,
   checkKeys,
   checkSingleLine,
-  checkedLater,
   enumCheck,
   optional,
 } from "../tools/config-checks.ts";
+import type { AdapterSettings } from "./adapter-settings.ts";
 import { createCapabilities } from "./capabilities.ts";
 import type { HostedToolCodec } from "./codecs/codec.ts";
 import { createCodecRegistry } from "./codecs/codec-registry.ts";
@@ -26,8 +27,7 @@ import { createHostedTools, type OpenAIHostedToolsConfig } from "./hosted-tools-
 import type { OpenAIClient } from "./http/client.ts";
 import type { OpenAIClientConfig } from "./http/client-config.ts";
 import { openAIClient } from "./http/http-client.ts";
-import { checkModelConfig, toModelFields, type OpenAIModelConfig } from "./model-config.ts";
-import type { AdapterSettings } from "./adapter-settings.ts";
+import { checkModelConfig, type OpenAIModelConfig, toModelFields } from "./model-config.ts";
 
 /** Options of the `OpenAIAdapter` constructor. */
 export interface OpenAIAdapterOptions {

@@ -8,11 +8,11 @@ import {
   message,
   reasoning,
   refusal,
+  startWireServer,
   urlCitation,
   type WireScript,
   type WireServerOptions,
   webSearchCall,
-  startWireServer,
 } from "../../tests/support/wire-server.ts";
 import { Prompt } from "../prompt/prompt.ts";
 import {

@@ -9,11 +9,11 @@ import { ThrottleError } from "../base/evaluation-errors.ts";
 import type { Prompt } from "../prompt/prompt.ts";
 import type { ContainerFileCitation, FileCitation } from "../tools/hosted/citation.ts";
 import { type OpenAIAdapterOptions, toAdapterSettings } from "./adapter-options.ts";
+import type { AdapterSettings } from "./adapter-settings.ts";
 import { Conversation } from "./conversation/conversation.ts";
 import type { PromptWorkspace } from "./conversation/conversation-container.ts";
 import type { OpenAIClient } from "./http/client.ts";
 import { downloadCitedFile } from "./http/download-cited-file.ts";
-import type { AdapterSettings } from "./adapter-settings.ts";
 import { OpenAIContainerWorkspaceSection } from "./workspace/container-workspace-section.ts";
 
 /** Runs prompts on OpenAI's Responses API. */

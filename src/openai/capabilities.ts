@@ -1,6 +1,6 @@
+import { checkToolName } from "../base/check-names.ts";
 import { PromptValidationError } from "../base/errors.ts";
 import { copyAndFreeze, isPlainObject } from "../base/freeze.ts";
-import { checkToolName } from "../base/check-names.ts";
 import { quoteNames } from "../base/quote-value.ts";
 
 /** The hosted tool kinds that models can run, by a prefix of the model's name. */
@@ -44,7 +44,8 @@ export function createCapabilities(
       if (prefix === undefined || kinds === undefined || kinds.includes(kind)) return null;
       // The default rows cover only built-in kinds; a kind added by a custom codec is not checked.
       if (!Object.hasOwn(customRows, prefix) && !knownKinds.has(kind)) return null;
-      const supported = kinds.length > 0 ? `supports ${quoteNames(kinds)}` : "supports no hosted tools";
+      const supported =
+        kinds.length > 0 ? `supports ${quoteNames(kinds)}` : "supports no hosted tools";
       const remedy = "use another model, or list every kind it supports in the nativeTools option";
       return `the model "${model}" (listed as "${prefix}") ${supported}, not "${kind}": ${remedy}`;
     },

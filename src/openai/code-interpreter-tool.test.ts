@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { CodeInterpreterResult } from "../tools/hosted/code-interpreter.ts";
 import { asHostedTool, runsAtProvider } from "../tools/as-hosted-tool.ts";
+import type { CodeInterpreterResult } from "../tools/hosted/code-interpreter.ts";
 import { ProviderTool } from "../tools/provider-tool.ts";
 import { ToolResult } from "../tools/tool-result.ts";
 import { OpenAICodeInterpreterTool } from "./code-interpreter-tool.ts";

@@ -1,5 +1,5 @@
-import { copyAndFreeze } from "../base/freeze.ts";
 import { checkOptions } from "../base/check-names.ts";
+import { copyAndFreeze } from "../base/freeze.ts";
 import {
   type AutoContainerConfig,
   type CodeInterpreterConfig,

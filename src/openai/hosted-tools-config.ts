@@ -1,6 +1,6 @@
 import { PromptValidationError } from "../base/errors.ts";
 import { isPlainObject } from "../base/freeze.ts";
-import { checkBoolean, checkKeys, checkedLater, optional } from "../tools/config-checks.ts";
+import { checkBoolean, checkedLater, checkKeys, optional } from "../tools/config-checks.ts";
 import { codeInterpreterTool } from "../tools/hosted/code-interpreter.ts";
 import { type FileSearchConfig, fileSearchTool } from "../tools/hosted/file-search.ts";
 import { type WebSearchConfig, webSearchTool } from "../tools/hosted/web-search.ts";
@@ -33,7 +33,9 @@ export function createHostedTools(
   const tools: HostedTool[] = [];
   if (codeInterpreter) tools.push(codeInterpreterTool());
   if (fileSearch !== null) {
-    tools.push(renameConfigError({ config: `${field}.fileSearch` }, () => fileSearchTool(fileSearch)));
+    tools.push(
+      renameConfigError({ config: `${field}.fileSearch` }, () => fileSearchTool(fileSearch)),
+    );
   }
   if (webSearch !== false) {
     const wanted = webSearch === true ? {} : webSearch;

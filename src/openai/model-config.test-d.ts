@@ -1,5 +1,5 @@
 import { describe, expectTypeOf, test } from "vitest";
-import { checkModelConfig, toModelFields, type OpenAIModelConfig } from "./model-config.ts";
+import { checkModelConfig, type OpenAIModelConfig, toModelFields } from "./model-config.ts";
 import type { WireRequest } from "./wire.ts";
 
 describe("OpenAIModelConfig", () => {

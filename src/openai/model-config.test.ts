@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { checkModelConfig, toModelFields, type OpenAIModelConfig } from "./model-config.ts";
+import { checkModelConfig, type OpenAIModelConfig, toModelFields } from "./model-config.ts";
 
 const everything: OpenAIModelConfig = {
   temperature: 0.2,

@@ -1,17 +1,17 @@
 import { PromptValidationError } from "../base/errors.ts";
 import { copyAndFreeze, isPlainObject } from "../base/freeze.ts";
 import { findJsonProblem } from "../base/json.ts";
-import { suggestSpelling } from "../base/suggest-spelling.ts";
 import { quoteNames } from "../base/quote-value.ts";
+import { suggestSpelling } from "../base/suggest-spelling.ts";
 import {
   type Check,
   type Checks,
   checkBoolean,
   checkKeys,
   checkSingleLine,
+  enumCheck,
   integerCheck,
   numberCheck,
-  enumCheck,
   optional,
 } from "../tools/config-checks.ts";
 import type { WireRequest } from "./wire.ts";

@@ -1,8 +1,8 @@
 import { PromptValidationError } from "../base/errors.ts";
 import { copyAndFreeze, isPlainObject } from "../base/freeze.ts";
-import { suggestSpelling } from "../base/suggest-spelling.ts";
-import { listFields, validateNow } from "../base/schema/schema.ts";
 import { quoteNames } from "../base/quote-value.ts";
+import { listFields, validateNow } from "../base/schema/schema.ts";
+import { suggestSpelling } from "../base/suggest-spelling.ts";
 import type { BoundParams, PlacedSection } from "./outline.ts";
 import type { Section } from "./section.ts";
 import { MarkdownSection } from "./sections/markdown-section.ts";

@@ -1,5 +1,5 @@
 import { isPlainObject } from "../base/freeze.ts";
-import { listFields, type JsonSchema } from "../base/schema/schema.ts";
+import { type JsonSchema, listFields } from "../base/schema/schema.ts";
 import { parseJsonPointer, walkSubschemas } from "../base/schema/walk-subschemas.ts";
 
 /** Returns the paths of fields that a closed schema does not declare. */

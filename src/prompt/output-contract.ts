@@ -1,8 +1,8 @@
 import { deepFreeze, isPlainObject } from "../base/freeze.ts";
 import { parseJson } from "../base/json.ts";
+import { quoteNames } from "../base/quote-value.ts";
 import { checkSchema, type JsonSchema, type Schema, validate } from "../base/schema/schema.ts";
 import { type Subschema, walkSubschemas } from "../base/schema/walk-subschemas.ts";
-import { quoteNames } from "../base/quote-value.ts";
 import type { Validation } from "../base/validation.ts";
 import { findUndeclaredKeys } from "./find-undeclared-keys.ts";
 
@@ -75,7 +75,8 @@ export async function parseOutput<Output>(
     shape === "list" && Array.isArray(found.value) ? { items: found.value } : found.value;
   if (!isPlainObject(value)) return { ok: false, problem: `it is not a JSON ${shape}` };
   const extra = findUndeclaredKeys(value, jsonSchema);
-  if (extra.length > 0) return { ok: false, problem: `it has undeclared fields: ${quoteNames(extra)}` };
+  if (extra.length > 0)
+    return { ok: false, problem: `it has undeclared fields: ${quoteNames(extra)}` };
   return await validate(schema, shape === "list" ? value["items"] : value);
 }
 

@@ -1,5 +1,5 @@
-import { getErrorMessage, PromptValidationError, WinkError } from "../base/errors.ts";
 import { checkKey } from "../base/check-names.ts";
+import { getErrorMessage, PromptValidationError, WinkError } from "../base/errors.ts";
 import type { Filesystem } from "../files/filesystem/filesystem.ts";
 import { Session } from "../session/session.ts";
 import { type Attachment, checkAttachment } from "./attachment.ts";
@@ -134,7 +134,9 @@ export class Prompt<Output = unknown, Params extends object = object> {
         await section.cleanup();
       } catch (cause) {
         failures.push(
-          new WinkError(`Section "${path}" failed to clean up: ${getErrorMessage(cause)}`, { cause }),
+          new WinkError(`Section "${path}" failed to clean up: ${getErrorMessage(cause)}`, {
+            cause,
+          }),
         );
       }
     }

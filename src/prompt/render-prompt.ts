@@ -1,16 +1,16 @@
 import { deepFreeze } from "../base/freeze.ts";
 import type { Session } from "../session/session.ts";
+import { asHostedTool } from "../tools/as-hosted-tool.ts";
 import type { HostedTool } from "../tools/hosted-tool.ts";
 import type { ToolPolicy } from "../tools/policy.ts";
-import { asHostedTool } from "../tools/as-hosted-tool.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Attachment } from "./attachment.ts";
 import { disclosureTools } from "./disclosure-tools.ts";
+import { listVisibleSections, runSectionCode } from "./list-visible-sections.ts";
 import type { BoundParams, PlacedSection } from "./outline.ts";
 import type { MatchedOverrides, ToolOverride } from "./overrides/overrides.ts";
-import type { NativeToolEnvelope, RenderedPrompt } from "./rendered-prompt.ts";
 import { renderSections } from "./render-sections.ts";
-import { listVisibleSections, runSectionCode } from "./list-visible-sections.ts";
+import type { NativeToolEnvelope, RenderedPrompt } from "./rendered-prompt.ts";
 import type { PromptTemplate } from "./template.ts";
 
 declare module "../tools/tool-context.ts" {

@@ -1,10 +1,10 @@
 import { PromptRenderError } from "../base/errors.ts";
 import { quoteNames, quoteValue } from "../base/quote-value.ts";
 import type { Tool } from "../tools/tool.ts";
-import { renderExamples } from "./render-examples.ts";
+import { getSectionParams, runSectionCode, type VisibleSection } from "./list-visible-sections.ts";
 import type { BoundParams, PlacedSection } from "./outline.ts";
 import { hasTools } from "./outline.ts";
-import { getSectionParams, runSectionCode, type VisibleSection } from "./list-visible-sections.ts";
+import { renderExamples } from "./render-examples.ts";
 import { fillTemplate, type TemplateText } from "./template-text.ts";
 
 export interface TextContext {

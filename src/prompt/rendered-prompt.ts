@@ -3,8 +3,8 @@ import type { HostedTool } from "../tools/hosted-tool.ts";
 import type { ToolPolicy } from "../tools/policy.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Attachment } from "./attachment.ts";
-import type { PromptDescriptor } from "./prompt-descriptor.ts";
 import type { OutputContract } from "./output-contract.ts";
+import type { PromptDescriptor } from "./prompt-descriptor.ts";
 
 /** A prompt as an adapter sends it: text, tools, and the output schema. */
 export interface RenderedPrompt<Output = unknown> {

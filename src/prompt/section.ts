@@ -1,9 +1,9 @@
+import { checkKey, checkLine } from "../base/check-names.ts";
 import { PromptValidationError, WinkError } from "../base/errors.ts";
 import { copyAndFreeze, isPlainObject } from "../base/freeze.ts";
-import { checkKey, checkLine } from "../base/check-names.ts";
-import { suggestSpelling } from "../base/suggest-spelling.ts";
-import { checkSchema, listFields, type JsonSchema, type Schema } from "../base/schema/schema.ts";
 import { quoteNames } from "../base/quote-value.ts";
+import { checkSchema, type JsonSchema, listFields, type Schema } from "../base/schema/schema.ts";
+import { suggestSpelling } from "../base/suggest-spelling.ts";
 import type { Session } from "../session/session.ts";
 import { checkFunction } from "../tools/config-checks.ts";
 import { HostedTool } from "../tools/hosted-tool.ts";

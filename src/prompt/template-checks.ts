@@ -1,6 +1,6 @@
 import { PromptValidationError } from "../base/errors.ts";
-import { listFields, type JsonSchema } from "../base/schema/schema.ts";
 import { quoteNames } from "../base/quote-value.ts";
+import { type JsonSchema, listFields } from "../base/schema/schema.ts";
 import type { PlacedSection } from "./outline.ts";
 
 /** Names of the tools that the library itself offers to the model. */

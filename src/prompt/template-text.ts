@@ -1,7 +1,7 @@
 import { PromptValidationError } from "../base/errors.ts";
 import { isPlainObject } from "../base/freeze.ts";
-import { suggestSpelling } from "../base/suggest-spelling.ts";
 import { quoteNames, quoteValue } from "../base/quote-value.ts";
+import { suggestSpelling } from "../base/suggest-spelling.ts";
 
 /** A parsed template with placeholders: `$name` or `${name}`, and `$$` for a dollar sign. */
 export interface TemplateText {

@@ -1,15 +1,15 @@
-import { PromptValidationError } from "../base/errors.ts";
 import { checkKey, checkLine } from "../base/check-names.ts";
+import { PromptValidationError } from "../base/errors.ts";
 import type { Schema } from "../base/schema/schema.ts";
 import { checkPolicies, type ToolPolicy } from "../tools/policy.ts";
 import { ResourceRegistry } from "../tools/resources.ts";
 import { describePrompt } from "./describe-prompt.ts";
 import { checkFeedback, type FeedbackProvider } from "./feedback.ts";
 import { createOutline, type PlacedSection } from "./outline.ts";
+import { createOutputContract, type OutputContract } from "./output-contract.ts";
 import type { CompatibleSections, ParamsOf } from "./params.ts";
 import type { PromptDescriptor } from "./prompt-descriptor.ts";
 import { Section } from "./section.ts";
-import { createOutputContract, type OutputContract } from "./output-contract.ts";
 import { checkParamTypes, checkPaths, checkToolNames } from "./template-checks.ts";
 
 /** Options of {@link PromptTemplate}. */

@@ -1,4 +1,4 @@
-import { InvalidOptionError, getErrorMessage } from "../base/errors.ts";
+import { getErrorMessage, InvalidOptionError } from "../base/errors.ts";
 import { copyAndFreeze } from "../base/freeze.ts";
 import { findJsonProblem } from "../base/json.ts";
 import { warn } from "../base/warn.ts";

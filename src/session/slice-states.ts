@@ -1,4 +1,4 @@
-import { InvalidOptionError, getErrorMessage } from "../base/errors.ts";
+import { getErrorMessage, InvalidOptionError } from "../base/errors.ts";
 import { freezeChanged } from "../base/freeze.ts";
 import { quoteNames } from "../base/quote-value.ts";
 import type { BusEvent } from "./event-map.ts";

@@ -1,7 +1,7 @@
 import { access, type FileHandle, open, readdir } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type Clock, systemClock } from "../base/clock.ts";
-import { InvalidOptionError, getErrorMessage } from "../base/errors.ts";
+import { getErrorMessage, InvalidOptionError } from "../base/errors.ts";
 import { warn } from "../base/warn.ts";
 import {
   type RecordWriter,

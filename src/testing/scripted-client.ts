@@ -4,7 +4,7 @@ import type { ModelClient, TurnRequest } from "../adapter/model-client.ts";
 import type { ProviderAdapter } from "../adapter/provider-adapter.ts";
 import { WinkError } from "../base/errors.ts";
 import { isPlainObject } from "../base/freeze.ts";
-import { type ScriptedTurn, completeTurn } from "./scripted-turn.ts";
+import { completeTurn, type ScriptedTurn } from "./scripted-turn.ts";
 
 /**
  * One response of the model: a turn, an error to throw, or a function that returns a turn for the

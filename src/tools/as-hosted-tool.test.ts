@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import * as z from "zod";
+import { asHostedTool, runsAtProvider } from "./as-hosted-tool.ts";
 import { HostedTool } from "./hosted-tool.ts";
 import { NativeTool } from "./native-tool.ts";
-import { asHostedTool, runsAtProvider } from "./as-hosted-tool.ts";
 import { ProviderTool } from "./provider-tool.ts";
 import { Tool } from "./tool.ts";
 import { ToolResult } from "./tool-result.ts";

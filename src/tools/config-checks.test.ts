@@ -1,17 +1,17 @@
 import { describe, expect, test } from "vitest";
 import {
+  arrayCheck,
   type Check,
   checkBoolean,
+  checkedLater,
   checkKeys,
   checkNotEmpty,
   checkObjectUnquoted,
   checkSingleLine,
   checkType,
-  checkedLater,
-  integerCheck,
-  arrayCheck,
-  numberCheck,
   enumCheck,
+  integerCheck,
+  numberCheck,
   optional,
 } from "./config-checks.ts";
 

@@ -1,7 +1,7 @@
 import { PromptValidationError } from "../base/errors.ts";
 import { isPlainObject } from "../base/freeze.ts";
-import { suggestSpelling } from "../base/suggest-spelling.ts";
 import { quoteNames } from "../base/quote-value.ts";
+import { suggestSpelling } from "../base/suggest-spelling.ts";
 
 /** Throws a `PromptValidationError` that names `field` if `value` is not allowed there. */
 export type Check = (value: unknown, field: string) => void;
@@ -139,7 +139,8 @@ function createEnumError(
   field: string,
   words: readonly string[],
 ): PromptValidationError {
-  const rule = words.length === 1 ? `must be ${quoteNames(words)}` : `must be one of ${quoteNames(words)}`;
+  const rule =
+    words.length === 1 ? `must be ${quoteNames(words)}` : `must be one of ${quoteNames(words)}`;
   return new PromptValidationError({ field, value, rule, remedy: "spell it exactly as shown" });
 }
 

@@ -1,7 +1,7 @@
+import { checkDescription, checkOptions, checkToolName } from "../base/check-names.ts";
 import { PromptValidationError } from "../base/errors.ts";
 import { PromptEvaluationError } from "../base/evaluation-errors.ts";
 import { copyAndFreeze, isPlainObject } from "../base/freeze.ts";
-import { checkDescription, checkOptions, checkToolName } from "../base/check-names.ts";
 import { quoteNames } from "../base/quote-value.ts";
 import { checkFunction } from "./config-checks.ts";
 import { renameConfigError } from "./rename-config-error.ts";

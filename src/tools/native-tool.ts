@@ -1,6 +1,6 @@
+import { checkOptions, checkToolName } from "../base/check-names.ts";
 import { PromptValidationError } from "../base/errors.ts";
 import { copyAndFreeze } from "../base/freeze.ts";
-import { checkOptions, checkToolName } from "../base/check-names.ts";
 import { checkSchema, type Schema } from "../base/schema/schema.ts";
 import { checkConfig } from "./hosted-tool.ts";
 import { Tool } from "./tool.ts";

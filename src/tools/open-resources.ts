@@ -142,7 +142,9 @@ async function closeAll(resources: Map<ResourceKey, unknown>): Promise<void> {
       await closeResource(await value);
     } catch (cause) {
       failures.push(
-        new WinkError(`Resource "${key.name}" failed to close: ${getErrorMessage(cause)}`, { cause }),
+        new WinkError(`Resource "${key.name}" failed to close: ${getErrorMessage(cause)}`, {
+          cause,
+        }),
       );
     }
   }

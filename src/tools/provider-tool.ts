@@ -1,5 +1,5 @@
-import { copyAndFreeze } from "../base/freeze.ts";
 import { checkOptions, checkToolName } from "../base/check-names.ts";
+import { copyAndFreeze } from "../base/freeze.ts";
 import { checkFunction } from "./config-checks.ts";
 import { checkConfig } from "./hosted-tool.ts";
 import { Tool, type ToolOptions } from "./tool.ts";

@@ -1,5 +1,5 @@
-import { isPlainObject } from "../base/freeze.ts";
 import { checkToolName } from "../base/check-names.ts";
+import { isPlainObject } from "../base/freeze.ts";
 import { callRecord } from "./call-record.ts";
 import type { ToolPolicy } from "./policy.ts";
 

@@ -12,7 +12,10 @@ export interface ArgumentNames {
  * Calls a tool factory, and renames the field of any `PromptValidationError` to the caller's name
  * for it.
  */
-export function renameConfigError<Made>({ config, options }: ArgumentNames, make: () => Made): Made {
+export function renameConfigError<Made>(
+  { config, options }: ArgumentNames,
+  make: () => Made,
+): Made {
   try {
     return make();
   } catch (error) {

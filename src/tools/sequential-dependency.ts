@@ -1,5 +1,5 @@
-import { PromptValidationError } from "../base/errors.ts";
 import { checkToolName } from "../base/check-names.ts";
+import { PromptValidationError } from "../base/errors.ts";
 import { quoteNames } from "../base/quote-value.ts";
 import { callRecord } from "./call-record.ts";
 import type { ToolPolicy } from "./policy.ts";

@@ -1,6 +1,6 @@
+import { checkDescription } from "../base/check-names.ts";
 import { PromptValidationError } from "../base/errors.ts";
 import { stableStringify } from "../base/json.ts";
-import { checkDescription } from "../base/check-names.ts";
 import { type JsonSchema, type Schema, validateNow } from "../base/schema/schema.ts";
 
 /** An example call that the model is shown with the tool. */

@@ -1,7 +1,7 @@
-import { PromptValidationError } from "../base/errors.ts";
-import { deepFreeze, copyAndFreeze } from "../base/freeze.ts";
 import { checkDescription, checkOptions, checkToolName } from "../base/check-names.ts";
-import { checkSchema, listFields, type JsonSchema, type Schema } from "../base/schema/schema.ts";
+import { PromptValidationError } from "../base/errors.ts";
+import { copyAndFreeze, deepFreeze } from "../base/freeze.ts";
+import { checkSchema, type JsonSchema, listFields, type Schema } from "../base/schema/schema.ts";
 import { checkFunction } from "./config-checks.ts";
 import { checkPolicies, type ToolPolicy } from "./policy.ts";
 import type { ToolHandler } from "./tool-context.ts";

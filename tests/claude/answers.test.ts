@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { MarkdownSection, Prompt, PromptTemplate } from "weakincentives";
 import { z } from "zod";
-import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
-import { textBlock, toolUse } from "../support/claude/messages-server.ts";
 import { createServerFixture, readLastMessage } from "../support/claude/claude-fixture.ts";
+import { textBlock, toolUse } from "../support/claude/messages-server.ts";
+import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
 
 const section = new MarkdownSection({ key: "task", title: "Task", template: "Go." });
 const owl = z.object({ name: z.string(), age: z.number() });

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readRecords, readString } from "../../src/base/loose-fields.ts";
-import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
 import { createLocalFixture, createPrompt } from "../support/claude/claude-fixture.ts";
+import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
 import { temporaryTree } from "../support/temporary-tree.ts";
 
 /** An image of one pixel. */
@@ -25,7 +25,9 @@ describe.skipIf(sdkMissing)("Attachments on the real SDK", () => {
       const response = await fixture.run(prompt);
       expect(response.text).toBe("Seen.");
       const [first] = readRecords(fixture.requests[0]?.body ?? {}, "messages");
-      const blocks = readRecords(first ?? {}, "content").filter((block) => block["type"] !== "text");
+      const blocks = readRecords(first ?? {}, "content").filter(
+        (block) => block["type"] !== "text",
+      );
       const image = { type: "base64", media_type: "image/png" };
       expect(blocks).toMatchObject([
         { type: "image", source: image },
@@ -41,9 +43,9 @@ describe.skipIf(sdkMissing)("Attachments on the real SDK", () => {
         },
         { type: "image", source: image },
       ]);
-      expect(readRecords(first ?? {}, "content").map((block) => readString(block, "text"))).toContain(
-        "## 1. Task (task)\n\nGo.",
-      );
+      expect(
+        readRecords(first ?? {}, "content").map((block) => readString(block, "text")),
+      ).toContain("## 1. Task (task)\n\nGo.");
     },
     SDK_TIMEOUT,
   );

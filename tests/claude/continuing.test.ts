@@ -2,14 +2,14 @@ import { describe, expect, test } from "vitest";
 import { Session, Tool, ToolResult } from "weakincentives";
 import { claudeHistorySlice } from "weakincentives/claude";
 import { JsonlSessionStore } from "weakincentives/stores";
-import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
-import { textBlock, toolUse } from "../support/claude/messages-server.ts";
 import {
   createFixture,
   createPrompt,
   createServerFixture,
   startScriptedServer,
 } from "../support/claude/claude-fixture.ts";
+import { textBlock, toolUse } from "../support/claude/messages-server.ts";
+import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
 import { temporaryTree } from "../support/temporary-tree.ts";
 
 const look = new Tool({

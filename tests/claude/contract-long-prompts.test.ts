@@ -3,8 +3,8 @@ import { MarkdownSection, Prompt, PromptTemplate, Session } from "weakincentives
 import { ClaudeAgentSDKAdapter } from "weakincentives/claude";
 import { recordingBus } from "weakincentives/testing";
 import { noteTool } from "../../src/testing/contract/prompts.ts";
-import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
 import { startMessagesServer, textBlock, toolUse } from "../support/claude/messages-server.ts";
+import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
 
 const rules = Array.from({ length: 2_000 }, (_, rule) => `Rule ${rule}: count owls.`);
 

@@ -7,13 +7,13 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Ending } from "../support/claude/crash-main.ts";
 import { createTemporaryFolder, useBash } from "../support/claude/ending-fixture.ts";
-import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
 import { listFolderProcesses } from "../support/claude/folder-processes.ts";
 import {
   type MessagesScript,
   startMessagesServer,
   textBlock,
 } from "../support/claude/messages-server.ts";
+import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
 
 const main = fileURLToPath(new URL("../support/claude/crash-main.ts", import.meta.url));
 const lingering = "setsid sleep 601 & nohup sleep 602 >/dev/null 2>&1 & sleep 600";

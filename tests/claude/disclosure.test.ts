@@ -8,8 +8,8 @@ import {
 } from "weakincentives";
 import { ClaudeAgentSDKAdapter } from "weakincentives/claude";
 import { recordingBus } from "weakincentives/testing";
-import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
 import { startMessagesServer, textBlock, toolUse } from "../support/claude/messages-server.ts";
+import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
 
 describe.skipIf(sdkMissing)("a summarized section with a hosted tool on the real SDK", () => {
   const lab = new MarkdownSection({

@@ -1,8 +1,13 @@
 import { describe, expect, test } from "vitest";
 import type { ClaudeSdk } from "../../src/claude/sdk.ts";
-import { createEndingFixture, noteTool, useBash, useTool } from "../support/claude/ending-fixture.ts";
-import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
+import {
+  createEndingFixture,
+  noteTool,
+  useBash,
+  useTool,
+} from "../support/claude/ending-fixture.ts";
 import { textBlock } from "../support/claude/messages-server.ts";
+import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
 
 const reason = new Error("I changed my mind");
 

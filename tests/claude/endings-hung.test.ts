@@ -10,8 +10,8 @@ import {
   useBash,
   useTool,
 } from "../support/claude/ending-fixture.ts";
-import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
 import { textBlock } from "../support/claude/messages-server.ts";
+import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
 
 const LONGEST_MS = 5_000;
 const reason = new Error("I have waited long enough");

@@ -14,8 +14,8 @@ import {
   useBash,
   useTool,
 } from "../support/claude/ending-fixture.ts";
-import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
 import { textBlock, toolUse } from "../support/claude/messages-server.ts";
+import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
 
 const MESSAGE =
   "The Claude Agent SDK ended before it answered (Claude Code process terminated by signal SIGKILL). Evaluate the prompt again.";

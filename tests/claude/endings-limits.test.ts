@@ -3,9 +3,14 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { Budget, BudgetExceededError, Deadline, DeadlineExceededError } from "weakincentives";
 import { fakeClock } from "weakincentives/testing";
-import { createEndingFixture, noteTool, useBash, useTool } from "../support/claude/ending-fixture.ts";
-import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
+import {
+  createEndingFixture,
+  noteTool,
+  useBash,
+  useTool,
+} from "../support/claude/ending-fixture.ts";
 import { textBlock } from "../support/claude/messages-server.ts";
+import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
 
 describe.skipIf(sdkMissing)("An evaluation on the real SDK", { timeout: SDK_TIMEOUT }, () => {
   test("sends no further requests after a command has used up the budget", async () => {

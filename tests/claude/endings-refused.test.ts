@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { PromptEvaluationError, Tool } from "weakincentives";
 import { type ClaudeSdk, loadSdk } from "../../src/claude/sdk.ts";
 import { createEndingFixture, useTool } from "../support/claude/ending-fixture.ts";
-import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
 import { textBlock } from "../support/claude/messages-server.ts";
+import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
 
 /** Loads the real SDK and adds options to its queries. */
 async function loadSdkWith(options: object): Promise<ClaudeSdk> {

@@ -9,8 +9,8 @@ import {
   webSearchTool,
 } from "weakincentives";
 import { readRecords, readString } from "../../src/base/loose-fields.ts";
-import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
 import { createLocalFixture, createPrompt } from "../support/claude/claude-fixture.ts";
+import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
 
 const listToolNames = (body: Readonly<Record<string, unknown>> | undefined) =>
   readRecords(body ?? {}, "tools").map((tool) => readString(tool, "name"));

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { shellTool } from "weakincentives";
 import { withDomains } from "weakincentives/claude";
-import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
 import { createLocalFixture, createPrompt, KEY } from "../support/claude/claude-fixture.ts";
+import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
 import { filesIn } from "../support/files-in.ts";
 import { temporaryTree } from "../support/temporary-tree.ts";
 

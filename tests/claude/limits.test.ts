@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { Budget, shellTool, Tool, ToolResult } from "weakincentives";
-import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
-import { type MessagesAnswer, textBlock, toolUse } from "../support/claude/messages-server.ts";
 import { createPrompt, createServerFixture, KEY } from "../support/claude/claude-fixture.ts";
+import { type MessagesAnswer, textBlock, toolUse } from "../support/claude/messages-server.ts";
+import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
 
 const createBashAnswer = (command: string, more: object = {}): MessagesAnswer => ({
   content: [toolUse("Bash", { command })],

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { MarkdownSection, Prompt, PromptTemplate, Session, Tool, ToolResult } from "weakincentives";
 import { ClaudeAgentSDKAdapter } from "weakincentives/claude";
-import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
 import { startMessagesServer, textBlock, toolUse } from "../support/claude/messages-server.ts";
+import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
 
 describe.skipIf(sdkMissing)("a tool's result on the real SDK", () => {
   test(

@@ -2,9 +2,13 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { shellTool, Tool, ToolResult } from "weakincentives";
-import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
+import {
+  createPrompt,
+  createServerFixture,
+  readLastMessage,
+} from "../support/claude/claude-fixture.ts";
 import { textBlock, toolUse } from "../support/claude/messages-server.ts";
-import { createPrompt, createServerFixture, readLastMessage } from "../support/claude/claude-fixture.ts";
+import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
 
 const createBashCall = (command: string) => toolUse("Bash", { command });
 const notes: string[] = [];

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { shellTool, Tool, ToolResult, webSearchTool } from "weakincentives";
 import type { PermissionMode } from "weakincentives/claude";
-import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
-import { textBlock, toolUse } from "../support/claude/messages-server.ts";
 import { createPrompt, createServerFixture } from "../support/claude/claude-fixture.ts";
+import { textBlock, toolUse } from "../support/claude/messages-server.ts";
+import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
 import { filesIn } from "../support/files-in.ts";
 
 const note = new Tool({

@@ -10,9 +10,13 @@ import {
   ToolResult,
 } from "weakincentives";
 import { readRecords, readString } from "../../src/base/loose-fields.ts";
-import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
+import {
+  createPrompt,
+  createServerFixture,
+  readLastMessage,
+} from "../support/claude/claude-fixture.ts";
 import { textBlock, toolUse } from "../support/claude/messages-server.ts";
-import { createPrompt, createServerFixture, readLastMessage } from "../support/claude/claude-fixture.ts";
+import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
 
 function createTool(name: string, message = "Seen.", more: object = {}): Tool {
   const handler = () => ToolResult.ok(null, message);

@@ -1,6 +1,7 @@
 import { statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { readLastMessage } from "../support/claude/claude-fixture.ts";
 import {
   createEndingFixture,
   type EndingFixture,
@@ -9,9 +10,8 @@ import {
   useBash,
   useTool,
 } from "../support/claude/ending-fixture.ts";
-import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
 import { textBlock, toolUse } from "../support/claude/messages-server.ts";
-import { readLastMessage } from "../support/claude/claude-fixture.ts";
+import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
 import { filesIn } from "../support/files-in.ts";
 
 const files = { "a.txt": "one", "gone.txt": "two", "run.sh": "three" };

@@ -1,9 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { webSearchTool } from "weakincentives";
 import { readRecords } from "../../src/base/loose-fields.ts";
-import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
+import {
+  createLocalFixture,
+  createPrompt,
+  createServerFixture,
+} from "../support/claude/claude-fixture.ts";
 import { textBlock, toolUse } from "../support/claude/messages-server.ts";
-import { createLocalFixture, createPrompt, createServerFixture } from "../support/claude/claude-fixture.ts";
+import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
 import { temporaryTree } from "../support/temporary-tree.ts";
 
 const night = "https://owls.example/night";

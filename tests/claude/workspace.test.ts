@@ -2,8 +2,12 @@ import { existsSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { codeInterpreterTool, Tool, ToolResult } from "weakincentives";
 import { OpenAIContainerWorkspaceSection } from "weakincentives/openai";
+import {
+  createLocalFixture,
+  createPrompt,
+  readLastMessage,
+} from "../support/claude/claude-fixture.ts";
 import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
-import { createLocalFixture, createPrompt, readLastMessage } from "../support/claude/claude-fixture.ts";
 import { filesIn } from "../support/files-in.ts";
 import { temporaryTree } from "../support/temporary-tree.ts";
 

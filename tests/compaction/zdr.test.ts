@@ -131,7 +131,9 @@ describe("zero data retention", () => {
       createScript([{ search: { web: "owls" } }, { say: "By night." }]),
       { web },
     );
-    expect(await run.evaluate(createTaskPrompt({ hostedTools: [webSearchTool()] }))).toBe("By night.");
+    expect(await run.evaluate(createTaskPrompt({ hostedTools: [webSearchTool()] }))).toBe(
+      "By night.",
+    );
     await run.evaluate(createTaskPrompt({ hostedTools: [webSearchTool()] }), { continue: true });
     await run.expectNothingRetained();
   });

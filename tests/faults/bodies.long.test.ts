@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
-import { createTextResponse, ourClients, createFaultSetup } from "../support/faults/fault-setup.ts";
+import { createFaultSetup, createTextResponse, ourClients } from "../support/faults/fault-setup.ts";
 import { clients } from "../support/openai-clients.ts";
 import { functionCall, message, type RouteAnswer } from "../support/wire-server.ts";
 
@@ -73,7 +73,12 @@ describe.each(clients)("on %s, a response with status 200", (name, client) => {
 
   test("that is always cut off is a network failure with the partial result", async () => {
     const cut = createCutOffResponse({ "content-length": "5000" });
-    await using at = await createFaultSetup(client, [[message("Let me see."), addition], cut, cut, cut]);
+    await using at = await createFaultSetup(client, [
+      [message("Let me see."), addition],
+      cut,
+      cut,
+      cut,
+    ]);
     expect(await at.getFailure()).toMatchObject({
       name: "ThrottleError",
       kind: "network",
@@ -105,7 +110,9 @@ describe.each(ourClients)("on %s, a response with status 200", (_name, client) =
     "is accepted as JSON with the content type %s",
     async (type) => {
       const body = JSON.stringify({ ...completedResponse, output: [message("Hello.")] });
-      await using at = await createFaultSetup(client, [{ bytes: body, headers: { "content-type": type } }]);
+      await using at = await createFaultSetup(client, [
+        { bytes: body, headers: { "content-type": type } },
+      ]);
       expect(await at.evaluate()).toMatchObject({ text: "Hello." });
     },
   );
@@ -139,7 +146,9 @@ describe.each(ourClients)("on %s, a response with status 200", (_name, client) =
   test("longer than maxResponseBytes fails, and a shorter one is accepted", async () => {
     const script = [[message("x".repeat(2_000))]];
     const server = { leftOver: "allowed" } as const;
-    await using short = await createFaultSetup(client, script, { clientConfig: { maxResponseBytes: 2_000 } });
+    await using short = await createFaultSetup(client, script, {
+      clientConfig: { maxResponseBytes: 2_000 },
+    });
     expect(await short.getFailure()).toMatchObject({ phase: "response", requestId: "req_1" });
     const clientConfig = { maxResponseBytes: 10_000 };
     await using long = await createFaultSetup(client, script, { clientConfig, server });

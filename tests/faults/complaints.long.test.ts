@@ -1,6 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { codeInterpreterTool, type HostedTool } from "weakincentives";
-import { getConversationItems, type FaultSetup, createFaultSetup } from "../support/faults/fault-setup.ts";
+import {
+  createFaultSetup,
+  type FaultSetup,
+  getConversationItems,
+} from "../support/faults/fault-setup.ts";
 import { clients } from "../support/openai-clients.ts";
 import { findHistoryRefusal } from "../support/openapi.ts";
 import {
@@ -161,7 +165,9 @@ describe.each(clients)("on %s, the provider's rejection", (_name, client) => {
   test.each(["Container is expired.", "Expected container_id: cntr_9"])(
     "«%s» of the first request fails immediately",
     async (words) => {
-      await using at = await createFaultSetup(client, [createRejection(400, words)], { hostedTools });
+      await using at = await createFaultSetup(client, [createRejection(400, words)], {
+        hostedTools,
+      });
       expect(await at.getFailure()).toMatchObject({ phase: "request", requestId: "req_1" });
       expect(at.bus.of("HistoryRepaired")).toEqual([]);
     },

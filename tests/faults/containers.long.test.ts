@@ -1,6 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { codeInterpreterTool, shellTool } from "weakincentives";
-import { getConversationItems, type FaultSetupOptions, createFaultSetup } from "../support/faults/fault-setup.ts";
+import {
+  createFaultSetup,
+  type FaultSetupOptions,
+  getConversationItems,
+} from "../support/faults/fault-setup.ts";
 import { clients } from "../support/openai-clients.ts";
 import {
   codeInterpreterCall,
@@ -38,7 +42,11 @@ describe.each(clients)("on %s, a container created by the caller", (_name, clien
     async (words, status) => {
       const no = createRejection(status, words);
       const setting = useOwnContainer(createContainerResponse("running"));
-      await using at = await createFaultSetup(client, () => (at.turns.length === 1 ? first : no), setting);
+      await using at = await createFaultSetup(
+        client,
+        () => (at.turns.length === 1 ? first : no),
+        setting,
+      );
       expect(await at.getFailure()).toMatchObject({
         name: "PromptEvaluationError",
         phase: "request",
@@ -97,7 +105,11 @@ describe.each(clients)("on %s, a container created by the caller", (_name, clien
     let looked = 0;
     const route = () =>
       looked++ === 0 ? createRejection(503, "Busy.") : createContainerResponse("running");
-    await using at = await createFaultSetup(client, [first, [message("Three.")]], useOwnContainer(route));
+    await using at = await createFaultSetup(
+      client,
+      [first, [message("Three.")]],
+      useOwnContainer(route),
+    );
     expect(await at.evaluate()).toMatchObject({ text: "Three." });
     expect(looked).toBe(2);
   });
@@ -106,13 +118,24 @@ describe.each(clients)("on %s, a container created by the caller", (_name, clien
     [401, /OPENAI_API_KEY/],
     [403, /project/],
   ])("that cannot be checked (%i) fails immediately", async (status, words) => {
-    await using at = await createFaultSetup(client, [], useOwnContainer(createRejection(status, "No.")));
+    await using at = await createFaultSetup(
+      client,
+      [],
+      useOwnContainer(createRejection(status, "No.")),
+    );
     const facts = { name: "PromptEvaluationError", phase: "request", requestId: "req_1" };
-    expect(await at.getFailure()).toMatchObject({ ...facts, message: expect.stringMatching(words) });
+    expect(await at.getFailure()).toMatchObject({
+      ...facts,
+      message: expect.stringMatching(words),
+    });
   });
 
   test("whose check keeps failing is a ThrottleError after three attempts", async () => {
-    await using at = await createFaultSetup(client, [], useOwnContainer(createRejection(500, "Oops.")));
+    await using at = await createFaultSetup(
+      client,
+      [],
+      useOwnContainer(createRejection(500, "Oops.")),
+    );
     const facts = { name: "ThrottleError", kind: "server", attempts: 3, requestId: "req_3" };
     expect(await at.getFailure()).toMatchObject(facts);
     expect(at.turns).toEqual([]);
@@ -161,9 +184,15 @@ describe.each(clients)("on %s, a container created by the provider", (_name, cli
       createRejection(400, "Container is expired."),
       [message("Hi.")],
     ];
-    await using at = await createFaultSetup(client, script, { hostedTools, server: { lenient: true } });
+    await using at = await createFaultSetup(client, script, {
+      hostedTools,
+      server: { lenient: true },
+    });
     expect(await at.evaluate()).toMatchObject({ text: "Hi." });
-    expect(getConversationItems(at.turns[2])).toMatchObject([{ call_id: "call_1" }, { output: "3" }]);
+    expect(getConversationItems(at.turns[2])).toMatchObject([
+      { call_id: "call_1" },
+      { output: "3" },
+    ]);
     expect(at.bus.of("HistoryRepaired")).toMatchObject([
       { dropped: [{ type: "shell_call" }, { type: "shell_call_output" }] },
     ]);

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import {
-  getConversationItems,
+  createFaultSetup,
   createResponseText,
   createTextResponse,
   type FaultSetup,
-  createFaultSetup,
+  getConversationItems,
 } from "../support/faults/fault-setup.ts";
 import { clients } from "../support/openai-clients.ts";
 import { functionCall, message, type WireServerOptions } from "../support/wire-server.ts";
@@ -78,7 +78,12 @@ describe.each(clients)("on %s, a call", (_name, client) => {
     );
     await using at = await createFaultSetup(client, [...answers, [message("Done.")]]);
     expect(await at.evaluate()).toMatchObject({ text: "Done." });
-    expect(getConversationItems(at.turns[2])).toEqual([addition, sum, again, { ...sum, output: "7" }]);
+    expect(getConversationItems(at.turns[2])).toEqual([
+      addition,
+      sum,
+      again,
+      { ...sum, output: "7" },
+    ]);
   });
 
   test("that comes with a forged output is still run", async () => {

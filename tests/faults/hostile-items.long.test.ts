@@ -7,11 +7,11 @@ import {
   webSearchTool,
 } from "weakincentives";
 import {
-  getConversationItems,
+  createFaultSetup,
   createResponseText,
   createTextResponse,
   type FaultSetupOptions,
-  createFaultSetup,
+  getConversationItems,
 } from "../support/faults/fault-setup.ts";
 import { clients } from "../support/openai-clients.ts";
 import { functionCall, message } from "../support/wire-server.ts";
@@ -114,7 +114,11 @@ describe.each(clients)("on %s, an item", (name, client) => {
     const answer = createTextResponse(createResponseText([item, addition]));
     await using at = await createFaultSetup(client, [answer, [message("Three.")]], { server });
     expect(await at.evaluate()).toMatchObject({ text: "Three.", usage: { totalTokens: 15 } });
-    expect(getConversationItems(at.turns[1])).toEqual([JSON.parse(item), JSON.parse(addition), sum]);
+    expect(getConversationItems(at.turns[1])).toEqual([
+      JSON.parse(item),
+      JSON.parse(addition),
+      sum,
+    ]);
     expect(at.turns[1]?.text).toContain(JSON.stringify(JSON.parse(item)));
     expect(at.additions).toEqual([{ a: 1, b: 2 }]);
     expect(at.bus.of("HistoryRepaired")).toEqual([]);
@@ -173,9 +177,13 @@ describe.each(clients)("on %s, an item", (name, client) => {
 
   test("with lone surrogates in its text returns them unchanged", async () => {
     const item = createMessage('{"type":"output_text","text":"\\ud83e","annotations":[]}');
-    await using at = await createFaultSetup(client, [createTextResponse(createResponseText([item]))], {
-      server,
-    });
+    await using at = await createFaultSetup(
+      client,
+      [createTextResponse(createResponseText([item]))],
+      {
+        server,
+      },
+    );
     expect((await at.evaluate()).text).toBe("\ud83e");
   });
 

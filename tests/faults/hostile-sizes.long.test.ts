@@ -4,11 +4,11 @@ import { Session, toolLog, webSearchTool } from "weakincentives";
 import { historySlice } from "weakincentives/openai";
 import { recordingBus } from "weakincentives/testing";
 import {
-  getConversationItems,
+  createFaultSetup,
   createResponseText,
   createTextResponse,
   type FaultSetup,
-  createFaultSetup,
+  getConversationItems,
 } from "../support/faults/fault-setup.ts";
 import { clients } from "../support/openai-clients.ts";
 import { functionCall, message, webSearchCall } from "../support/wire-server.ts";
@@ -113,7 +113,10 @@ describe.each(clients)("on %s, JSON nested 100,000 levels deep", slow, (_name, c
   test("within a hosted call is rejected, and the session stays usable", async () => {
     const search = `{"type":"web_search_call","id":"ws_1","action":{"sources":${nest(100_000)}}}`;
     const script = [createTextResponse(createResponseText([search, calling])), ...fresh];
-    await using at = await createFaultSetup(client, script, { server, hostedTools: [webSearchTool()] });
+    await using at = await createFaultSetup(client, script, {
+      server,
+      hostedTools: [webSearchTool()],
+    });
     const error = await at.getFailure();
     expect(error).toMatchObject({ name: "PromptEvaluationError" });
     await expectUsable(at);
@@ -209,7 +212,11 @@ describe.each(clients)("on %s, JSON nested", slow, (_name, client) => {
         raw: (_request: unknown, response: ServerResponse) =>
           void response.writeHead(400, { "content-type": "application/json" }).end(body),
       };
-      await using at = await createFaultSetup(client, [refused, createTextResponse(body), ...fresh]);
+      await using at = await createFaultSetup(client, [
+        refused,
+        createTextResponse(body),
+        ...fresh,
+      ]);
       const words = { name: "PromptEvaluationError", message: expect.stringContaining("Too deep") };
       expect(await at.getFailure()).toMatchObject(words);
       expect(await at.getFailure()).toMatchObject(words);

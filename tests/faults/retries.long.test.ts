@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { Budget, webSearchTool } from "weakincentives";
-import { getConversationItems, createFaultSetup } from "../support/faults/fault-setup.ts";
+import { createFaultSetup, getConversationItems } from "../support/faults/fault-setup.ts";
 import { clients } from "../support/openai-clients.ts";
 import {
   functionCall,

@@ -2,11 +2,11 @@ import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
 import { codeInterpreterTool, mcpTool } from "weakincentives";
 import {
+  createFaultSetup,
   createTextResponse,
-  ourClients,
   type FaultSetup,
   type FaultSetupOptions,
-  createFaultSetup,
+  ourClients,
 } from "../support/faults/fault-setup.ts";
 import { clients, testKey } from "../support/openai-clients.ts";
 import {

@@ -2,7 +2,11 @@ import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
 import { Deadline, Session } from "weakincentives";
 import { fakeClock } from "weakincentives/testing";
-import { getConversationItems, ourClients, createFaultSetup } from "../support/faults/fault-setup.ts";
+import {
+  createFaultSetup,
+  getConversationItems,
+  ourClients,
+} from "../support/faults/fault-setup.ts";
 import { clients } from "../support/openai-clients.ts";
 import { functionCall, message, type RouteAnswer } from "../support/wire-server.ts";
 
@@ -34,7 +38,10 @@ describe.each(ourClients)("on %s, a server that stops sending data", (_name, cli
       "req_3",
     ],
   ])("%s causes a timeout after two attempts", async (_when, quiet, words, requestId) => {
-    await using at = await createFaultSetup(client, [first, quiet, quiet], { clientConfig, adapter });
+    await using at = await createFaultSetup(client, [first, quiet, quiet], {
+      clientConfig,
+      adapter,
+    });
     expect(await at.getFailure()).toMatchObject({
       name: "ThrottleError",
       kind: "timeout",
@@ -52,7 +59,9 @@ describe.each(ourClients)("on %s, a server that stops sending data", (_name, cli
     ["before it answers", silent],
     ["within its answer", createHaltingResponse()],
   ])("%s and then responds is retried successfully", async (_when, quiet) => {
-    await using at = await createFaultSetup(client, [first, quiet, [message("Three.")]], { clientConfig });
+    await using at = await createFaultSetup(client, [first, quiet, [message("Three.")]], {
+      clientConfig,
+    });
     expect(await at.evaluate()).toMatchObject({ text: "Three." });
     expect(at.additions).toHaveLength(1);
   });
@@ -132,7 +141,9 @@ describe.each(clients)("on %s, while the server stalls", (_name, client) => {
   test.each(moments)("%s, a deadline rejects with the partial result", async (_when, start) => {
     const clock = fakeClock();
     const { answer, asked, closed } = createStallingResponse(start);
-    await using at = await createFaultSetup(client, [first, answer, [message("Three.")]], { clock });
+    await using at = await createFaultSetup(client, [first, answer, [message("Three.")]], {
+      clock,
+    });
     const failure = at.getFailure({ deadline: Deadline.after(60_000, clock) });
     await asked;
     await clock.advance(60_000);
@@ -177,7 +188,10 @@ describe.each(clients)("on %s, an abort", (_name, client) => {
     expect(await at.getFailure({ signal: controller.signal })).toBe(stop);
     expect(at.turns).toHaveLength(1);
     expect(await at.evaluate({ continue: true })).toMatchObject({ text: "Anew." });
-    expect(getConversationItems(at.turns[1])).toMatchObject([{ role: "assistant" }, { role: "system" }]);
+    expect(getConversationItems(at.turns[1])).toMatchObject([
+      { role: "assistant" },
+      { role: "system" },
+    ]);
     expect(at.bus.of("HistoryRepaired")).toMatchObject([{ dropped: [{ type: "function_call" }] }]);
   });
 

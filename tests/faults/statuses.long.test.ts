@@ -129,7 +129,10 @@ describe.each(clients)("on %s, the status", (_name, client) => {
     ["an empty value", ""],
   ])("429 that asks to wait for %s is retried after the default delay", async (_what, asked) => {
     const headers = { "retry-after": asked, "retry-after-ms": asked };
-    await using at = await createFaultSetup(client, [createRejection(429, headers), [message("Hi.")]]);
+    await using at = await createFaultSetup(client, [
+      createRejection(429, headers),
+      [message("Hi.")],
+    ]);
     expect(await at.evaluate()).toMatchObject({ text: "Hi." });
     expect(at.clock.now()).toBe(1);
   });
@@ -142,7 +145,9 @@ describe.each(clients)("on %s, the status", (_name, client) => {
   });
 
   test("429 with an exhausted quota is not retried", async () => {
-    await using at = await createFaultSetup(client, [createRejection(429, { "retry-after": "1" }, quota)]);
+    await using at = await createFaultSetup(client, [
+      createRejection(429, { "retry-after": "1" }, quota),
+    ]);
     const facts = { name: "ThrottleError", kind: "quota_exhausted", attempts: 1 };
     expect(await at.getFailure()).toMatchObject({ ...facts, requestId: "req_1" });
     expect([at.turns.length, at.clock.now()]).toEqual([1, 0]);
@@ -190,7 +195,15 @@ describe.each(clients)("on %s, the status", (_name, client) => {
   test("of one turn does not count for the next turn's attempts", async () => {
     const no = createRejection(500);
     const again = functionCall("add", { a: 3, b: 4 }, "call_2");
-    await using at = await createFaultSetup(client, [no, no, [addition], no, no, [again], [message("Ten.")]]);
+    await using at = await createFaultSetup(client, [
+      no,
+      no,
+      [addition],
+      no,
+      no,
+      [again],
+      [message("Ten.")],
+    ]);
     expect(await at.evaluate()).toMatchObject({ text: "Ten." });
     expect(at.additions).toEqual([
       { a: 1, b: 2 },

@@ -6,13 +6,13 @@ import { historySlice } from "weakincentives/openai";
 import { JsonlSessionStore } from "weakincentives/stores";
 import { recordingBus } from "weakincentives/testing";
 import {
-  getConversationItems,
+  type CreateClientOptions,
+  createFaultSetup,
   createResponseText,
   createTextResponse,
-  type CreateClientOptions,
   type FaultSetup,
   type FaultSetupOptions,
-  createFaultSetup,
+  getConversationItems,
 } from "../support/faults/fault-setup.ts";
 import { clients, testKey } from "../support/openai-clients.ts";
 import { temporaryTree } from "../support/temporary-tree.ts";
@@ -54,7 +54,10 @@ async function runInStore(
 async function continueSession(
   client: CreateClientOptions,
   folder: string,
-  { script = [[message("Gone on.")]], ...setting }: FaultSetupOptions & { script?: WireScript } = {},
+  {
+    script = [[message("Gone on.")]],
+    ...setting
+  }: FaultSetupOptions & { script?: WireScript } = {},
 ) {
   const cuts: object[] = [];
   await using store = new JsonlSessionStore(folder, { onRepair: (one) => void cuts.push(one) });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { getConversationItems, createFaultSetup } from "../support/faults/fault-setup.ts";
+import { createFaultSetup, getConversationItems } from "../support/faults/fault-setup.ts";
 import { clients } from "../support/openai-clients.ts";
 import {
   functionCall,
@@ -116,7 +116,10 @@ describe.each(clients)("on %s, a response whose status is", (_name, client) => {
   test.each(["failed", "cancelled", "in_progress", "queued", "thinking"])(
     "%s without a reason fails immediately and names the status",
     async (status) => {
-      await using at = await createFaultSetup(client, [first, { status, output: [message("Half a")] }]);
+      await using at = await createFaultSetup(client, [
+        first,
+        { status, output: [message("Half a")] },
+      ]);
       expect(await at.getFailure()).toMatchObject({
         name: "PromptEvaluationError",
         phase: "response",
@@ -147,7 +150,9 @@ const createIncomplete = (reason: string, output: ResponseAnswer["output"]): Res
 
 describe.each(clients)("on %s, a response that was stopped by", (_name, client) => {
   test.each(reasons)("%s is returned as a partial answer", async (reason) => {
-    await using at = await createFaultSetup(client, [createIncomplete(reason, [message("Once upon a")])]);
+    await using at = await createFaultSetup(client, [
+      createIncomplete(reason, [message("Once upon a")]),
+    ]);
     expect(await at.evaluate()).toMatchObject({
       text: "Once upon a",
       finishReason: toFinishReason(reason),
@@ -204,13 +209,18 @@ describe.each(clients)("on %s, a response that was stopped by", (_name, client) 
     await using at = await createFaultSetup(client, script);
     expect(await at.evaluate()).toMatchObject({ text: "Three.", finishReason: "stop" });
     expect(at.additions).toEqual([{ a: 1, b: 2 }]);
-    expect(getConversationItems(at.turns[1])).toMatchObject([{ call_id: "call_1" }, { output: "3" }]);
+    expect(getConversationItems(at.turns[1])).toMatchObject([
+      { call_id: "call_1" },
+      { output: "3" },
+    ]);
     expect(at.bus.of("HistoryRepaired")).toHaveLength(1);
   });
 
   test("its length within its only call is an error, not an empty answer", async () => {
     const half = { ...functionCall("add", '{"a":3,', "call_2"), status: "incomplete" };
-    await using at = await createFaultSetup(client, [createIncomplete("max_output_tokens", [half])]);
+    await using at = await createFaultSetup(client, [
+      createIncomplete("max_output_tokens", [half]),
+    ]);
     expect(await at.getFailure()).toMatchObject({ phase: "response" });
     expect(at.additions).toEqual([]);
   });

@@ -1,6 +1,11 @@
 import { describe, expect, test } from "vitest";
 import type { WireItem } from "../../src/openai/wire.ts";
-import { findItem, readOutput, readAnswer, startProviderFixture } from "../support/local/provider-fixture.ts";
+import {
+  findItem,
+  readAnswer,
+  readOutput,
+  startProviderFixture,
+} from "../support/local/provider-fixture.ts";
 
 const user = (content: string) => ({ type: "message", role: "user", content });
 const assistant = (text: string) => ({ type: "message", role: "assistant", content: text });

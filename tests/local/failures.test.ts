@@ -34,7 +34,9 @@ describe("a failing model", () => {
   });
 
   test("sends an error event and a failed response in a stream", async () => {
-    const { stream } = await startProviderFixture([[{ fail: { status: 429, code: "rate_limit_exceeded" } }]]);
+    const { stream } = await startProviderFixture([
+      [{ fail: { status: 429, code: "rate_limit_exceeded" } }],
+    ]);
     const events = await stream({ input: "Hi." });
     expect(events.map(({ type }) => type)).toEqual([
       "response.created",

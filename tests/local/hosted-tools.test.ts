@@ -1,6 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { fakeClock } from "weakincentives/testing";
-import { findItem, readOutput, readAnnotations, readAnswer, startProviderFixture } from "../support/local/provider-fixture.ts";
+import {
+  findItem,
+  readAnnotations,
+  readAnswer,
+  readOutput,
+  startProviderFixture,
+} from "../support/local/provider-fixture.ts";
 
 const python = { type: "code_interpreter", container: { type: "auto" } };
 const outputs = ["code_interpreter_call.outputs"];
@@ -95,7 +101,9 @@ describe("the code interpreter", () => {
 
   test("rejects an expired container, and a conversation that used it", async () => {
     const clock = fakeClock({ now: Date.now() });
-    const { respond, ask } = await startProviderFixture([[{ code: "print(1)" }], [{ say: "1" }]], { clock });
+    const { respond, ask } = await startProviderFixture([[{ code: "print(1)" }], [{ say: "1" }]], {
+      clock,
+    });
     const first = await respond({ input: "Hi.", tools: [python] });
     const container = findItem(first, "code_interpreter_call")["container_id"];
     await clock.advance(21 * 60_000);
@@ -110,7 +118,9 @@ describe("the code interpreter", () => {
   });
 
   test("fails if its container expires during the turn", async () => {
-    const { ask } = await startProviderFixture([[{ code: "print(1)" }, { expireContainer: true }, { code: "1" }]]);
+    const { ask } = await startProviderFixture([
+      [{ code: "print(1)" }, { expireContainer: true }, { code: "1" }],
+    ]);
     const answer = await ask("POST /responses", { model: "any", input: "Hi.", tools: [python] });
     expect(answer).toMatchObject({
       status: 400,

@@ -78,7 +78,9 @@ describe("every HTTP response", () => {
 
 describe("a request body that is too large", () => {
   test("is rejected, and the next one is served", async () => {
-    const { ask, respond } = await startProviderFixture([[{ say: "Hello." }]], { limits: { maxBodyBytes: 1000 } });
+    const { ask, respond } = await startProviderFixture([[{ say: "Hello." }]], {
+      limits: { maxBodyBytes: 1000 },
+    });
     const large = { ...asked, input: "x".repeat(1_000_000) };
     for (const route of ["POST /responses", "POST /responses/compact"])
       expect(await ask(route, large)).toMatchObject({

@@ -13,7 +13,11 @@ import {
 import { OpenAIAdapter } from "weakincentives/openai";
 import { recordingBus } from "weakincentives/testing";
 import * as z from "zod";
-import { createFolder, startProviderFixture, createVectorStore } from "../support/local/provider-fixture.ts";
+import {
+  createFolder,
+  createVectorStore,
+  startProviderFixture,
+} from "../support/local/provider-fixture.ts";
 import { testKey } from "../support/openai-clients.ts";
 
 const web = {

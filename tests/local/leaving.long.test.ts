@@ -6,7 +6,11 @@ import type { ModelScript } from "weakincentives/local";
 import { bubblewrapSandbox } from "../../src/local/sandbox/bubblewrap/bubblewrap-sandbox.ts";
 import type { SandboxChoice } from "../../src/local/sandbox/choose-sandbox.ts";
 import { wasmSandbox } from "../../src/local/sandbox/wasm/wasm-sandbox.ts";
-import { findItem, type ProviderFixture, startProviderFixture } from "../support/local/provider-fixture.ts";
+import {
+  findItem,
+  type ProviderFixture,
+  startProviderFixture,
+} from "../support/local/provider-fixture.ts";
 
 const bubblewrap = await bubblewrapSandbox().probe();
 const wasm = await wasmSandbox().probe();
@@ -116,7 +120,10 @@ describe.skipIf(!wasm.usable || process.platform !== "linux")(
 /** Creates a client with its own container, over a real socket. The server must report no fault. */
 async function createClient(sandbox: SandboxChoice) {
   const faults: unknown[] = [];
-  const on = await startProviderFixture(runLastMessage, { sandbox, onFault: (error) => void faults.push(error) });
+  const on = await startProviderFixture(runLastMessage, {
+    sandbox,
+    onFault: (error) => void faults.push(error),
+  });
   const { body: container } = await on.ask("POST /containers", { name: "left" });
   const id = String(container["id"]);
   const environment = { type: "container_reference", container_id: id };

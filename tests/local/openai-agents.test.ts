@@ -10,7 +10,10 @@ import {
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { type HostedToolsFixture, startHostedToolsFixture } from "../support/local/hosted-tools-fixture.ts";
+import {
+  type HostedToolsFixture,
+  startHostedToolsFixture,
+} from "../support/local/hosted-tools-fixture.ts";
 
 function createAgent({ url, fetch, storeId }: HostedToolsFixture, asked: unknown[]) {
   const client = new OpenAI({ apiKey: "any", baseURL: url, fetch });

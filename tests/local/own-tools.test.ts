@@ -2,7 +2,12 @@ import { describe, expect, test } from "vitest";
 import { echoModel, type LocalTool, type LocalToolItem } from "weakincentives/local";
 import type { WireItem } from "../../src/openai/wire.ts";
 import { createDice, dice, roll, startProvider } from "../support/local/own-tools-provider.ts";
-import { findItem, readOutput, readAnnotations, readAnswer } from "../support/local/provider-fixture.ts";
+import {
+  findItem,
+  readAnnotations,
+  readAnswer,
+  readOutput,
+} from "../support/local/provider-fixture.ts";
 
 const offered = { input: "Roll.", tools: [{ type: "dice", color: "red" }] };
 const rollAndSay = [[roll], [{ say: "A six." }]];
@@ -236,7 +241,11 @@ describe("a request with a custom tool", () => {
     const script = [[roll, roll, roll, { say: "Enough." }]];
     const { respond } = await startProvider([dice], script);
     const response = await respond({ ...offered, max_tool_calls: 2 });
-    expect(readOutput(response).map(({ type }) => type)).toEqual(["dice_call", "dice_call", "message"]);
+    expect(readOutput(response).map(({ type }) => type)).toEqual([
+      "dice_call",
+      "dice_call",
+      "message",
+    ]);
   });
 
   test("shows only included fields in responses, streams and input items", async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type LocalTool, upstreamModel } from "weakincentives/local";
 import { dice, startProvider } from "../support/local/own-tools-provider.ts";
-import { findItem, readOutput, readAnswer } from "../support/local/provider-fixture.ts";
+import { findItem, readAnswer, readOutput } from "../support/local/provider-fixture.ts";
 import {
   startUpstreamServer,
   type UpstreamServer,

@@ -5,7 +5,12 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { LocalProvider, type LocalProviderOptions, scriptedModel } from "weakincentives/local";
 import type { WireItem } from "../../src/openai/wire.ts";
 import { hostSandbox } from "../support/host-sandbox.ts";
-import { createRequester, findItem, readOutput, readAnswer } from "../support/local/provider-fixture.ts";
+import {
+  createRequester,
+  findItem,
+  readAnswer,
+  readOutput,
+} from "../support/local/provider-fixture.ts";
 
 const at = "http://local/v1";
 

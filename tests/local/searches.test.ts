@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import type { WireItem } from "../../src/openai/wire.ts";
 import {
-  findItem,
   createFolder,
-  readOutput,
-  readAnnotations,
-  startProviderFixture,
   createVectorStore,
+  findItem,
+  readAnnotations,
+  readOutput,
+  startProviderFixture,
 } from "../support/local/provider-fixture.ts";
 
 const files = {

@@ -1,6 +1,11 @@
 import { describe, expect, test } from "vitest";
 import type { WireItem } from "../../src/openai/wire.ts";
-import { findItem, readOutput, readAnswer, startProviderFixture } from "../support/local/provider-fixture.ts";
+import {
+  findItem,
+  readAnswer,
+  readOutput,
+  startProviderFixture,
+} from "../support/local/provider-fixture.ts";
 
 const sealed = ["reasoning.encrypted_content"];
 
@@ -36,7 +41,10 @@ describe("a stored response", () => {
   });
 
   test("has items that can be referenced", async () => {
-    const { respond } = await startProviderFixture([[{ think: "Hm." }, { say: "One." }], [{ say: "Two." }]]);
+    const { respond } = await startProviderFixture([
+      [{ think: "Hm." }, { say: "One." }],
+      [{ say: "Two." }],
+    ]);
     const first = await respond({ input: "1" });
     const [thought, message] = readOutput(first);
     expect(thought).not.toHaveProperty("encrypted_content");

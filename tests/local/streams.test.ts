@@ -1,6 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { WireItem } from "../../src/openai/wire.ts";
-import { createFolder, startProviderFixture, createVectorStore } from "../support/local/provider-fixture.ts";
+import {
+  createFolder,
+  createVectorStore,
+  startProviderFixture,
+} from "../support/local/provider-fixture.ts";
 
 /** Event types without their prefix; consecutive duplicates are merged. */
 function listOrder(events: readonly { readonly type: string }[]): readonly string[] {

@@ -1,6 +1,11 @@
 import { describe, expect, test } from "vitest";
 import type { WireItem } from "../../src/openai/wire.ts";
-import { findItem, readOutput, readAnswer, startProviderFixture } from "../support/local/provider-fixture.ts";
+import {
+  findItem,
+  readAnswer,
+  readOutput,
+  startProviderFixture,
+} from "../support/local/provider-fixture.ts";
 
 const look = {
   type: "function",
@@ -82,7 +87,10 @@ describe("a plain turn", () => {
   });
 
   test("is truncated at max_output_tokens", async () => {
-    const { respond } = await startProviderFixture([[{ say: "é".repeat(200) }], [{ say: "x".repeat(64) }]]);
+    const { respond } = await startProviderFixture([
+      [{ say: "é".repeat(200) }],
+      [{ say: "x".repeat(64) }],
+    ]);
     const cut = await respond({ input: "Hi.", max_output_tokens: 16 });
     expect(cut).toMatchObject({
       status: "incomplete",
@@ -127,7 +135,9 @@ describe("a function", () => {
   });
 
   test("without an output is reported", async () => {
-    const { respond, ask } = await startProviderFixture([[{ call: { name: "look", args: "{", callId: "c" } }]]);
+    const { respond, ask } = await startProviderFixture([
+      [{ call: { name: "look", args: "{", callId: "c" } }],
+    ]);
     const { id, output: calls } = await respond({ input: "Hi.", tools: [look] });
     expect(calls).toMatchObject([{ arguments: "{" }]);
     const body = { model: "any", input: "So?", previous_response_id: id };

@@ -23,7 +23,7 @@ import * as z from "zod";
 import { isPlainObject } from "../../src/base/freeze.ts";
 import { readRecord, readRecords, readString, readStrings } from "../../src/base/loose-fields.ts";
 import { testKey } from "../support/openai-clients.ts";
-import { type WireServerOptions, startWireServer } from "../support/wire-server.ts";
+import { startWireServer, type WireServerOptions } from "../support/wire-server.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 

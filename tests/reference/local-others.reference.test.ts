@@ -5,8 +5,8 @@ import { isPlainObject } from "../../src/base/freeze.ts";
 import { readRecord, readString } from "../../src/base/loose-fields.ts";
 import type { WireItem } from "../../src/openai/wire.ts";
 import { checkedFetch } from "../support/local/checked-fetch.ts";
-import { adaptRequest, reasonToSkip } from "../support/local/replay-request.ts";
 import { readOutput, startProviderFixture } from "../support/local/provider-fixture.ts";
+import { adaptRequest, reasonToSkip } from "../support/local/replay-request.ts";
 
 /** Recorded requests other than turns: compactions, token counts, containers and wrong keys. */
 
@@ -47,7 +47,10 @@ describe("a recorded compaction", () => {
 
   test.each(some)("%s gets a response of the same shape", async (_id, { request, response }) => {
     const on = await startThinkingModel();
-    const { status, body } = await on.ask("POST /responses/compact", await adaptRequest(request, on));
+    const { status, body } = await on.ask(
+      "POST /responses/compact",
+      await adaptRequest(request, on),
+    );
     expect({ status, error: body["error"] ?? null }).toEqual({ status: 200, error: null });
     expect(Object.keys(body).toSorted()).toEqual(Object.keys(response).toSorted());
     // The recording of a continued conversation lacks the earlier user messages.

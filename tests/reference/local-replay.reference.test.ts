@@ -7,15 +7,19 @@ import { readString } from "../../src/base/loose-fields.ts";
 import type { WireItem } from "../../src/openai/wire.ts";
 import { parseEvents } from "../support/local/checked-fetch.ts";
 import {
-  toModelCitations,
-  listAnnotations,
+  createFolder,
+  readOutput,
+  startProviderFixture,
+} from "../support/local/provider-fixture.ts";
+import {
   createReplayFiles,
-  listCodeFiles,
   createReplayPages,
+  listAnnotations,
+  listCodeFiles,
+  toModelCitations,
 } from "../support/local/replay-citations.ts";
 import { adaptRequest, reasonToSkip } from "../support/local/replay-request.ts";
 import { toActions } from "../support/local/replay-script.ts";
-import { createFolder, readOutput, startProviderFixture } from "../support/local/provider-fixture.ts";
 
 interface Exchange {
   readonly id: string;
@@ -213,7 +217,9 @@ describe("a recorded exchange with citations", () => {
 
   test("exists for every type of citation", () => {
     expect(cited.length).toBeGreaterThan(30);
-    const types = cited.flatMap(({ answer }) => listAnnotations(readOutput(answer)).map(({ type }) => type));
+    const types = cited.flatMap(({ answer }) =>
+      listAnnotations(readOutput(answer)).map(({ type }) => type),
+    );
     expect([...new Set(types)].toSorted()).toEqual([
       "container_file_citation",
       "file_citation",
@@ -225,7 +231,10 @@ describe("a recorded exchange with citations", () => {
     "%s has the same citations with the same spans",
     async (_id, replay) => {
       const { answer } = await runReplay(replay);
-      const [theirs, ours] = [listAnnotations(readOutput(replay.answer)), listAnnotations(readOutput(answer))];
+      const [theirs, ours] = [
+        listAnnotations(readOutput(replay.answer)),
+        listAnnotations(readOutput(answer)),
+      ];
       expect(ours.map(withoutIds)).toEqual(theirs.map(withoutIds));
     },
   );

@@ -4,15 +4,15 @@ import { describe, expect, test } from "vitest";
 import { isPlainObject } from "../../src/base/freeze.ts";
 import { readRecord } from "../../src/base/loose-fields.ts";
 import type { WireItem } from "../../src/openai/wire.ts";
+import { type ProviderFixture, startProviderFixture } from "../support/local/provider-fixture.ts";
 import { adaptRequest } from "../support/local/replay-request.ts";
 import {
   createForm,
-  listTypeNames,
   createLocalPath,
-  findShapeProblems,
   createUpload,
+  findShapeProblems,
+  listTypeNames,
 } from "../support/local/replay-resource.ts";
-import { type ProviderFixture, startProviderFixture } from "../support/local/provider-fixture.ts";
 
 /** Recorded requests for stored resources: containers, files, vector stores, and responses by id. */
 
@@ -49,7 +49,10 @@ function findSkipReason({ path, response }: Kept): string | null {
 const asked = exchanges.filter((exchange) => findSkipReason(exchange) === null);
 
 /** Sends a recorded request: files as forms, other bodies as JSON. */
-async function sendRecorded({ method, path, status, request, response }: Kept, on: ProviderFixture) {
+async function sendRecorded(
+  { method, path, status, request, response }: Kept,
+  on: ProviderFixture,
+) {
   const isGone = status === 404;
   const here = isGone ? path : await createLocalPath(path, on);
   if (method !== "POST") return await on.ask(`${method} ${here}`);

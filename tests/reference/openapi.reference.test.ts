@@ -6,9 +6,9 @@ import { readNumber, readString } from "../../src/base/loose-fields.ts";
 import type { WireItem } from "../../src/openai/wire.ts";
 import {
   findItemProblems,
-  findToolProblems,
   findRequestProblems,
   findResponseProblems,
+  findToolProblems,
 } from "../support/openapi.ts";
 import {
   applyPatchCall,
@@ -26,9 +26,9 @@ import {
   refusal,
   shellCall,
   shellCallOutput,
+  startWireServer,
   urlCitation,
   webSearchCall,
-  startWireServer,
 } from "../support/wire-server.ts";
 
 const { WINK_SHARED: shared = "" } = process.env;
@@ -100,7 +100,9 @@ describe.skipIf(shared === "")("validation with OpenAI's OpenAPI document", () =
     ["a name", { type: "apply_patch", name: "patch" }, "must NOT have additional properties: name"],
   ])("rejects a tool with %s", (_what, tool, problem) => {
     expect(findToolProblems(tool)?.join("\n")).toContain(problem);
-    expect(findRequestProblems("POST", "/responses", { model: "m", tools: [tool] })).not.toEqual([]);
+    expect(findRequestProblems("POST", "/responses", { model: "m", tools: [tool] })).not.toEqual(
+      [],
+    );
   });
 
   test.each([

@@ -19,7 +19,7 @@ import { OpenAIAdapter, type OpenAIModelConfig } from "weakincentives/openai";
 import { fakeClock, recordingBus } from "weakincentives/testing";
 import { testKey } from "../support/openai-clients.ts";
 import { createTaskPrompt } from "../support/openai-run.ts";
-import { message, type WireAnswer, startWireServer } from "../support/wire-server.ts";
+import { message, startWireServer, type WireAnswer } from "../support/wire-server.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -111,7 +111,9 @@ async function replay(answer: Json, modelConfig: OpenAIModelConfig = {}) {
       response.end(raw);
     },
   };
-  await using server = await startWireServer([recorded, [message("Noted.")]], { leftOver: "allowed" });
+  await using server = await startWireServer([recorded, [message("Noted.")]], {
+    leftOver: "allowed",
+  });
   const bus = recordingBus();
   const session = new Session({ bus });
   const adapter = new OpenAIAdapter({

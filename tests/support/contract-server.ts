@@ -13,9 +13,9 @@ import {
   message,
   type RouteAnswer,
   type SeenRequest,
+  startWireServer,
   type WireAnswer,
   webSearchCall,
-  startWireServer,
 } from "./wire-server.ts";
 
 /**

@@ -1,8 +1,8 @@
 import { realpathSync } from "node:fs";
+import { captureTree } from "../../src/files/checkpoint/capture-tree.ts";
 import type { FolderRestoreResult } from "../../src/files/checkpoint/restore-report.ts";
 import { restoreTree } from "../../src/files/checkpoint/restore-tree.ts";
 import { StopFlag } from "../../src/files/checkpoint/stop-flag.ts";
-import { captureTree } from "../../src/files/checkpoint/capture-tree.ts";
 
 /** Options of an {@link InlineCheckpoint}. `now` returns milliseconds since 1970. */
 export interface InlineCheckpointOptions {

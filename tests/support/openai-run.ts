@@ -11,7 +11,7 @@ import {
 import { OpenAIAdapter, type OpenAIAdapterOptions } from "weakincentives/openai";
 import { fakeClock, recordingBus } from "weakincentives/testing";
 import { testKey } from "./openai-clients.ts";
-import { type WireScript, type WireServerOptions, startWireServer } from "./wire-server.ts";
+import { startWireServer, type WireScript, type WireServerOptions } from "./wire-server.ts";
 
 type Parts = Partial<MarkdownSectionOptions<object, object, never, never>>;
 

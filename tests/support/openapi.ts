@@ -2,7 +2,13 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js";
 import { isPlainObject } from "../../src/base/freeze.ts";
-import { readStringOrNull, readRecord, readRecords, readString, readStrings } from "../../src/base/loose-fields.ts";
+import {
+  readRecord,
+  readRecords,
+  readString,
+  readStringOrNull,
+  readStrings,
+} from "../../src/base/loose-fields.ts";
 import type { WireItem } from "../../src/openai/wire.ts";
 
 /**
@@ -104,7 +110,11 @@ export function findHistoryRefusal(body: WireItem): Refusal | null {
   const has = (type: string, callId: string) =>
     items.some((item) => item["type"] === type && item["call_id"] === callId);
   for (const [index, item] of items.entries()) {
-    const [type, callId, id] = [readString(item, "type"), readString(item, "call_id"), readString(item, "id")];
+    const [type, callId, id] = [
+      readString(item, "type"),
+      readString(item, "call_id"),
+      readString(item, "id"),
+    ];
     const call = type.replace(/_output$/, "");
     const words = call.replaceAll("_", " ");
     if (answeredCalls.has(type) && !has(`${type}_output`, callId))
@@ -270,7 +280,7 @@ function rewriteSchemas(schemas: Schema, variant: Variant): Schema {
   function rewrite(given: Schema, name: string): Schema {
     const { nullable, ...plain } = given; // an OpenAPI keyword before 3.1
     if (nullable === true) return { anyOf: [rewrite(plain, name), { type: "null" }] };
-    const { oneOf, anyOf, allOf, ...schema } = variant === "closed" ? merged(given) : given;
+    const { oneOf, anyOf, allOf, ...schema } = variant === "closed" ? mergeParts(given) : given;
     const every = toSchemas(allOf).map((each) => rewrite(each, name));
     for (const members of [toSchemas(oneOf), toSchemas(anyOf)])
       if (members.length > 0) every.push(createUnion(members, name));
@@ -299,7 +309,7 @@ function rewriteSchemas(schemas: Schema, variant: Variant): Schema {
       const [types, rule] = [listTypes(member), rewrite(member, name)];
       for (const type of types) byType.set(type, [...(byType.get(type) ?? []), rule]);
       if (types.length === 0) rest.push(rule);
-      else if (!readStrings(merged(resolved(member)), "required").includes("type")) untyped.push(rule);
+      else if (!requiresType(mergeParts(resolve(member)))) untyped.push(rule);
     }
     if (byType.size === 0) return { anyOf: rest };
     const byTheirType = {
@@ -315,20 +325,20 @@ function rewriteSchemas(schemas: Schema, variant: Variant): Schema {
 
   /** Flattens a member that is itself a union. */
   function flattenUnion(member: Schema): readonly Schema[] {
-    const target = resolved(member);
+    const target = resolve(member);
     const inner = [...toSchemas(target["oneOf"]), ...toSchemas(target["anyOf"])];
     const isOpaque = inner.length === 0 || "properties" in target;
     return isOpaque || member["$ref"] === alwaysOpen ? [member] : inner.flatMap(flattenUnion);
   }
 
   function listTypes(member: Schema): readonly string[] {
-    const type = readRecord(readRecord(merged(resolved(member)), "properties"), "type");
+    const type = readRecord(readRecord(mergeParts(resolve(member)), "properties"), "type");
     return [type, ...readRecords(type, "anyOf")].flatMap((each) => readStrings(each, "enum"));
   }
 
   /** Merges `allOf` parts into one object schema, because no part lists the other parts' keys. */
-  function merged(schema: Schema): Schema {
-    const parts = readRecords(schema, "allOf").map((part) => merged(resolved(part)));
+  function mergeParts(schema: Schema): Schema {
+    const parts = readRecords(schema, "allOf").map((part) => mergeParts(resolve(part)));
     if (parts.length === 0 || !parts.every((part) => "properties" in part)) return schema;
     const { allOf: _parts, ...rest } = schema;
     const properties: Record<string, unknown> = {};
@@ -339,10 +349,14 @@ function rewriteSchemas(schemas: Schema, variant: Variant): Schema {
     return { ...rest, type: "object", properties, required };
   }
 
-  function resolved(schema: Schema): Schema {
+  function resolve(schema: Schema): Schema {
     const name = /^#\/components\/schemas\/(.+)$/.exec(readString(schema, "$ref"))?.[1];
     return name === undefined ? schema : readRecord(schemas, name);
   }
+}
+
+function requiresType(schema: Schema): boolean {
+  return readStrings(schema, "required").includes("type");
 }
 
 const hasType = { required: ["type"], properties: { type: { type: "string" } } };

@@ -27,7 +27,9 @@ export function writeTree(folder: string, tree: Tree): string {
 }
 
 /** Runs `work` as an unprivileged user, because file modes do not restrict root. Returns its result. */
-export async function runAsPlainUser<Result>(work: () => Promise<Result> | Result): Promise<Result> {
+export async function runAsPlainUser<Result>(
+  work: () => Promise<Result> | Result,
+): Promise<Result> {
   if (process.geteuid?.() !== 0) return await work();
   process.seteuid?.("nobody");
   try {

@@ -11,7 +11,9 @@ import type { Filesystem } from "weakincentives/files";
 import { scriptedClient } from "weakincentives/testing";
 
 /** Returns a real tool context from an evaluation, with a workspace filesystem if one is given. */
-export async function createRealContext(filesystem: Filesystem | null = null): Promise<ToolContext> {
+export async function createRealContext(
+  filesystem: Filesystem | null = null,
+): Promise<ToolContext> {
   class Workspace extends MarkdownSection {
     readonly filesystem = filesystem;
   }

@@ -37,7 +37,8 @@ export async function serveStores() {
       ...init,
     });
     const answer = await response.json();
-    if (response.ok) expect(findResponseProblems(route.split("?")[0] ?? "", answer) ?? []).toEqual([]);
+    if (response.ok)
+      expect(findResponseProblems(route.split("?")[0] ?? "", answer) ?? []).toEqual([]);
     return { status: response.status, answer };
   };
   const checkedFetch: typeof fetch = async (input, init) => {

@@ -3,7 +3,7 @@
  * of them are indexed: `node tests/support/vector-store-writer.ts DIRECTORY`.
  */
 import { writeSync } from "node:fs";
-import { openStores, defaultStore } from "./vector-stores.ts";
+import { defaultStore, openStores } from "./vector-stores.ts";
 
 const FILES = 300;
 const FIRST = 20;

@@ -1,9 +1,19 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { isPlainObject } from "../../src/base/freeze.ts";
-import { readStringOrNull, readRecord, readString, readStrings } from "../../src/base/loose-fields.ts";
+import {
+  readRecord,
+  readString,
+  readStringOrNull,
+  readStrings,
+} from "../../src/base/loose-fields.ts";
 import type { WireItem } from "../../src/openai/wire.ts";
-import { answeredCalls, findBodyRefusal, findHistoryRefusal, findRequestProblems } from "./openapi.ts";
+import {
+  answeredCalls,
+  findBodyRefusal,
+  findHistoryRefusal,
+  findRequestProblems,
+} from "./openapi.ts";
 
 export {
   applyPatchCall,

@@ -1,7 +1,11 @@
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createWorkspaceFixture, readFiles, createRepository } from "../support/workspace/workspace-fixture.ts";
+import {
+  createRepository,
+  createWorkspaceFixture,
+  readFiles,
+} from "../support/workspace/workspace-fixture.ts";
 
 describe("syncing a workspace on cleanup", () => {
   it("does not overwrite files in the mounted folder that only the user changed", async () => {

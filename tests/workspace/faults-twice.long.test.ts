@@ -8,14 +8,22 @@ import {
   Session,
 } from "weakincentives";
 import { OpenAIAdapter } from "weakincentives/openai";
-import { type ContainerFault, EXPIRE, expireContainer } from "../support/workspace/container-fault-fixture.ts";
+import {
+  type ContainerFault,
+  EXPIRE,
+  expireContainer,
+} from "../support/workspace/container-fault-fixture.ts";
 import { startFaultRelay } from "../support/workspace/fault-relay.ts";
-import { createWorkspaceFixture, hasBubblewrap, createRepository } from "../support/workspace/workspace-fixture.ts";
 import {
   FaultScenario,
   isConversationRequest,
   readReplacementNotes,
 } from "../support/workspace/fault-scenario.ts";
+import {
+  createRepository,
+  createWorkspaceFixture,
+  hasBubblewrap,
+} from "../support/workspace/workspace-fixture.ts";
 
 const CREATE = /^POST \/containers$/;
 const RESPONSES = /^POST \/responses$/;

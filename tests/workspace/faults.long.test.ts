@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { ContainerFault, ContainerFaultFixture } from "../support/workspace/container-fault-fixture.ts";
+import type {
+  ContainerFault,
+  ContainerFaultFixture,
+} from "../support/workspace/container-fault-fixture.ts";
 import type { Fault } from "../support/workspace/fault-relay.ts";
-import { hasBubblewrap } from "../support/workspace/workspace-fixture.ts";
 import {
   FaultScenario,
   type FaultScenarioOptions,
@@ -10,6 +12,7 @@ import {
   readReplacementNotes,
   type ScenarioStep,
 } from "../support/workspace/fault-scenario.ts";
+import { hasBubblewrap } from "../support/workspace/workspace-fixture.ts";
 
 const CREATE = /^POST \/containers$/;
 const UPLOAD = /^POST \/containers\/[^/]+\/files$/;
@@ -162,7 +165,9 @@ describe.skipIf(!hasBubblewrap).each(["bootstrap", "files"] as const)(
         expect(failed).toEqual([
           {
             path: ".",
-            reason: expect.stringMatching(/^the last changes that code made could not be downloaded: /),
+            reason: expect.stringMatching(
+              /^the last changes that code made could not be downloaded: /,
+            ),
           },
         ]);
         expect(findEvents("ContainerReplaced")).toEqual([]);

@@ -4,8 +4,12 @@ import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type CraftedEntry, createPaxRecords, createTar } from "../support/crafted-tar.ts";
 import { temporaryTree } from "../support/temporary-tree.ts";
-import { type InterceptedRequest, type InterceptionFixture, createInterceptionFixture } from "../support/workspace/interception-fixture.ts";
-import { readFiles, createRepository } from "../support/workspace/workspace-fixture.ts";
+import {
+  createInterceptionFixture,
+  type InterceptedRequest,
+  type InterceptionFixture,
+} from "../support/workspace/interception-fixture.ts";
+import { createRepository, readFiles } from "../support/workspace/workspace-fixture.ts";
 
 const REPORT = ".wink-report.json";
 
@@ -142,7 +146,8 @@ describe("a hostile archive", () => {
 });
 
 describe("a hostile provider", () => {
-  const isUpload = ({ method, path }: InterceptedRequest) => method === "POST" && path.endsWith("/files");
+  const isUpload = ({ method, path }: InterceptedRequest) =>
+    method === "POST" && path.endsWith("/files");
 
   it("that rejects a file makes the error name the file", async () => {
     const folder = createRepository({ "a.txt": "one\n", "sub/bad.txt": "bad" });

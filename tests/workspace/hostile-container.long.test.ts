@@ -3,7 +3,11 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { OpenAIContainerWorkspaceSectionOptions, SyncReport } from "weakincentives/openai";
 import { createInterceptionFixture } from "../support/workspace/interception-fixture.ts";
-import { readFiles, hasBubblewrap, createRepository } from "../support/workspace/workspace-fixture.ts";
+import {
+  createRepository,
+  hasBubblewrap,
+  readFiles,
+} from "../support/workspace/workspace-fixture.ts";
 
 interface CodeResult {
   readonly report: SyncReport;
@@ -32,7 +36,12 @@ async function runAndSync(
   expect(fixture.bus.of("ToolInvoked")).toMatchObject([{ result: { success: true } }]);
   const report = await section.cleanup();
   const directory = section.syncedDir ?? "";
-  return { report, files: readFiles(directory), directory, printed: fixture.readOutputs().join("") };
+  return {
+    report,
+    files: readFiles(directory),
+    directory,
+    printed: fixture.readOutputs().join(""),
+  };
 }
 
 const unchanged = {
@@ -191,7 +200,11 @@ except OSError:
   });
 
   it("syncs to a folder of the user and retains its other files", async () => {
-    const to = createRepository({ "mine.txt": "mine", "p/a.txt": "older", "p/mine.txt": "mine too" });
+    const to = createRepository({
+      "mine.txt": "mine",
+      "p/a.txt": "older",
+      "p/mine.txt": "mine too",
+    });
     const { files, report } = await runAndSync(`os.remove("d/b.txt")`, { syncDestination: to });
     expect(report).toMatchObject({ directory: to, deleted: ["p/d/b.txt"], failed: [] });
     expect(files).toEqual({

@@ -57,7 +57,9 @@ describe("a mounted folder with 100,000 entries", { timeout: TIMEOUT_MS }, () =>
 
   it("is copied to the container byte for byte", async () => {
     const provider = { limits: { runTimeoutMs: TIMEOUT_MS } };
-    const fixture = await createInterceptionFixture([[{ code: DIGEST_CODE }], [{ say: "Done." }]], { provider });
+    const fixture = await createInterceptionFixture([[{ code: DIGEST_CODE }], [{ say: "Done." }]], {
+      provider,
+    });
     const section = fixture.createSection({ mounts: [{ hostPath: folder, mountPath: "many" }] });
     expect(section.mountPreviews).toMatchObject([{ files: ENTRIES, withheld: [] }]);
     await fixture.evaluate(section);

@@ -15,8 +15,11 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { WorkspaceSecurityError } from "weakincentives/files";
 import { temporaryTree } from "../support/temporary-tree.ts";
-import { type InterceptionFixture, createInterceptionFixture } from "../support/workspace/interception-fixture.ts";
-import { readFiles, createRepository } from "../support/workspace/workspace-fixture.ts";
+import {
+  createInterceptionFixture,
+  type InterceptionFixture,
+} from "../support/workspace/interception-fixture.ts";
+import { createRepository, readFiles } from "../support/workspace/workspace-fixture.ts";
 
 /** Python that prints every file of the container with its content. */
 const LIST_FILES_CODE = `import json, os
@@ -75,7 +78,9 @@ describe("mounting a hostile folder", () => {
     const mounts = [{ hostPath: folder, mountPath: "p" }];
     const outside = () => fixture.createSection({ mounts, allowedHostRoots: [temporaryTree()] });
     expect(outside).toThrow(WorkspaceSecurityError);
-    expect(() => fixture.createSection({ mounts, allowedHostRoots: [] })).toThrow(WorkspaceSecurityError);
+    expect(() => fixture.createSection({ mounts, allowedHostRoots: [] })).toThrow(
+      WorkspaceSecurityError,
+    );
     expect(() => fixture.createSection({ mounts, allowedHostRoots: undefined })).toThrow(
       'allowedHostRoots must be provided with mounts, because these files are uploaded, got undefined. List the folders that mounts may come from, or pass "any"',
     );
@@ -137,7 +142,9 @@ describe("mounting a hostile folder", () => {
   it("quotes unusual names in the prompt on one line per mount", async () => {
     const folder = createRepository(NAMES);
     const fixture = await createInterceptionFixture([[{ say: "Done." }]]);
-    await fixture.evaluate(fixture.createSection({ mounts: [{ hostPath: folder, mountPath: "p" }] }));
+    await fixture.evaluate(
+      fixture.createSection({ mounts: [{ hostPath: folder, mountPath: "p" }] }),
+    );
     const last = fixture.seenRequests.filter(({ path }) => path === "/responses").at(-1);
     const [system] = Object(last?.body["input"]);
     const line = String(system.content)
@@ -155,7 +162,9 @@ describe("mounting a hostile folder", () => {
     const folder = createRepository({ [`${deep}/a.txt`]: "a", "b.txt": "b" });
     const fixture = await createInterceptionFixture(listScript);
     const mount = { hostPath: folder, mountPath: "." };
-    expect(() => fixture.createSection({ mounts: [mount] })).toThrow("levels deep. The maximum is 64.");
+    expect(() => fixture.createSection({ mounts: [mount] })).toThrow(
+      "levels deep. The maximum is 64.",
+    );
     expect(fixture.requests).toEqual([]);
     const section = fixture.createSection({ mounts: [{ ...mount, excludeGlob: ["d0/**"] }] });
     await fixture.evaluate(section);
@@ -215,7 +224,12 @@ print(hashlib.sha256(open("/mnt/data/p/big.txt", "rb").read()).hexdigest())`;
   });
 
   it("omits and reports secret files, except those listed in allowSecrets", async () => {
-    const folder = createRepository({ ".env": "A=1", id_rsa: "key", "keys/a.pem": "pem", "b.py": "b" });
+    const folder = createRepository({
+      ".env": "A=1",
+      id_rsa: "key",
+      "keys/a.pem": "pem",
+      "b.py": "b",
+    });
     const fixture = await createInterceptionFixture([...listScript, ...listScript]);
     const mounts = [{ hostPath: folder, mountPath: "p" }];
     const none = fixture.createSection({ mounts });

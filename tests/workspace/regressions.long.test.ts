@@ -4,9 +4,9 @@ import {
   type ContainerFaultOptions,
   createContainerFaultFixture,
 } from "../support/workspace/container-fault-fixture.ts";
-import { hasBubblewrap, createRepository } from "../support/workspace/workspace-fixture.ts";
 import { isConversationRequest, isWorkspaceRequest } from "../support/workspace/fault-scenario.ts";
 import { PATH_LOOKUP } from "../support/workspace/reference-folder.ts";
+import { createRepository, hasBubblewrap } from "../support/workspace/workspace-fixture.ts";
 
 /** Creates a workspace with the file `p/a.txt`. Each task is the code to run, or "Talk." for none. */
 async function createFixture(

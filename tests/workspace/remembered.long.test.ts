@@ -1,8 +1,12 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type InterceptionFixture, createInterceptionFixture, isWorkspaceRequest } from "../support/workspace/interception-fixture.ts";
-import { hasBubblewrap, createRepository } from "../support/workspace/workspace-fixture.ts";
+import {
+  createInterceptionFixture,
+  type InterceptionFixture,
+  isWorkspaceRequest,
+} from "../support/workspace/interception-fixture.ts";
+import { createRepository, hasBubblewrap } from "../support/workspace/workspace-fixture.ts";
 
 const FILES = { "a.txt": "one\n", "d/b.txt": "two\n", "d/c.txt": "three\n" };
 

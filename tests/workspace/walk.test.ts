@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import {
-  createWorkspaceFixture,
-  readFiles,
-  hasBubblewrap,
   createRepository,
+  createWorkspaceFixture,
+  hasBubblewrap,
+  readFiles,
 } from "../support/workspace/workspace-fixture.ts";
 
 describe("a container workspace", () => {

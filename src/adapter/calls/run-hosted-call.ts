@@ -1,7 +1,7 @@
 import { raceAbort } from "../../base/clock.ts";
 import { PromptEvaluationError } from "../../base/evaluation-errors.ts";
-import { type Schema, validate } from "../../base/schema/schema.ts";
 import { quoteNames } from "../../base/quote-value.ts";
+import { type Schema, validate } from "../../base/schema/schema.ts";
 import type { TokenUsage } from "../../base/usage.ts";
 import type { Validation } from "../../base/validation.ts";
 import type { Scope } from "../../session/session-lock.ts";
@@ -15,8 +15,8 @@ import { createToolContext, type Evaluation } from "../evaluation.ts";
 import type { HostedOrigin, RejectedToolParams, ToolInvoked } from "../events.ts";
 import { publishEvent } from "../events.ts";
 import type { DelegatedCall, HostedCall, HostedOutcome } from "../model-client.ts";
-import { runHandler } from "./run-tool-call.ts";
 import { runInTransaction } from "./run-in-transaction.ts";
+import { runHandler } from "./run-tool-call.ts";
 
 /**
  * Processes a call that the provider has run: passes its output to the tool's hook, or else to its

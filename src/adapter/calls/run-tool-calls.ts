@@ -5,8 +5,8 @@ import type { Evaluation } from "../evaluation.ts";
 import { publishEvent } from "../events.ts";
 import type { ToolAnswer, ToolCall } from "../model-client.ts";
 import { collectFeedback } from "./collect-feedback.ts";
-import { type PreparedCall, prepareCall, runCall } from "./run-tool-call.ts";
 import { runInTransaction } from "./run-in-transaction.ts";
+import { type PreparedCall, prepareCall, runCall } from "./run-tool-call.ts";
 
 /**
  * Runs a turn's calls in order, with adjacent `parallel` calls running concurrently, and returns

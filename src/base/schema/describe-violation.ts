@@ -143,7 +143,9 @@ function formatChoice(choice: unknown, by: Mismatch["by"]): string {
 function describeForbidden({ applicator, outer }: Violation): string {
   const isExtra = applicator === "additionalProperties" || applicator === "unevaluatedProperties";
   const names = isPlainObject(outer["properties"]) ? Object.keys(outer["properties"]) : [];
-  return isExtra && names.length > 0 ? `is not allowed, only ${quoteNames(names)}` : "is not allowed";
+  return isExtra && names.length > 0
+    ? `is not allowed, only ${quoteNames(names)}`
+    : "is not allowed";
 }
 
 function describeMissing(

@@ -62,7 +62,10 @@ function findProblems(value: unknown, fields: ReadonlyMap<string, PlainField>): 
     const fieldValue = value[name];
     if (fieldValue === undefined && optional) continue;
     if (!matchesType(fieldValue, type)) {
-      issues.push({ message: `must be ${typeNames[type]}, got ${quoteValue(fieldValue)}`, path: [name] });
+      issues.push({
+        message: `must be ${typeNames[type]}, got ${quoteValue(fieldValue)}`,
+        path: [name],
+      });
     }
   }
   return issues;

@@ -42,7 +42,9 @@ describe("checkSchema() returns a description that", () => {
     const described = checkSchema(z.object({ a: z.array(z.string()) }), "Tool.params", ["object"]);
     expect(described).not.toHaveProperty("$schema");
     const { properties } = described;
-    expect([described, properties, listFields(described).get("a")].every(Object.isFrozen)).toBe(true);
+    expect([described, properties, listFields(described).get("a")].every(Object.isFrozen)).toBe(
+      true,
+    );
   });
 
   test("is a copy", () => {

@@ -9,7 +9,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { writeTree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
+import { temporaryTree, writeTree } from "../../../tests/support/temporary-tree.ts";
 import { reserveFolder } from "../../host/temporary-folder.ts";
 import { ClaudeHome } from "./claude-home.ts";
 

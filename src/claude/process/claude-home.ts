@@ -1,11 +1,11 @@
 import { mkdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
-import { toFilesystemErrorWithRemedy } from "../../host/to-filesystem-error.ts";
 import {
   reserveFolder,
   sweepAbandonedFolders,
   type TemporaryFolder,
 } from "../../host/temporary-folder.ts";
+import { toFilesystemErrorWithRemedy } from "../../host/to-filesystem-error.ts";
 
 /** Folders for a run: the SDK's home, its temporary folder, and an empty working folder. */
 export class ClaudeHome {

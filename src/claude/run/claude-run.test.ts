@@ -9,8 +9,8 @@ import {
   tools,
 } from "../../../tests/support/claude/start-run.ts";
 import { toUsage } from "../../base/usage.ts";
-import type { NativeHooks } from "./native-call-tracker.ts";
 import { ClaudeRun } from "./claude-run.ts";
+import type { NativeHooks } from "./native-call-tracker.ts";
 
 describe("ClaudeRun", () => {
   test("starts the SDK with its first message, its tools and its hooks", async () => {

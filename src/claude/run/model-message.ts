@@ -1,6 +1,12 @@
 import { isPlainObject } from "../../base/freeze.ts";
 import type { UnknownRecord } from "../../base/loose-fields.ts";
-import { readStringOrNull, readNumber, readRecord, readRecords, readString } from "../../base/loose-fields.ts";
+import {
+  readNumber,
+  readRecord,
+  readRecords,
+  readString,
+  readStringOrNull,
+} from "../../base/loose-fields.ts";
 import { type TokenUsage, toUsage } from "../../base/usage.ts";
 
 /** One message of the model: its text and tool calls. */
@@ -105,7 +111,8 @@ function startMessage({ message }: MessageDraft, started: UnknownRecord): Messag
 
 function addBlock(draft: MessageDraft, block: UnknownRecord): MessageDraft {
   const { text = "", uses = [] } = draft.message ?? {};
-  if (block["type"] === "text") return updateMessage(draft, { text: text + readString(block, "text") });
+  if (block["type"] === "text")
+    return updateMessage(draft, { text: text + readString(block, "text") });
   if (block["type"] !== "tool_use") return draft;
   const { id, name } = { id: readString(block, "id"), name: readString(block, "name") };
   return updateMessage(draft, { uses: [...uses, { id, name, input: readRecord(block, "input") }] });

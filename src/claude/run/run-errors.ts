@@ -5,7 +5,14 @@ import {
   type ThrottleKind,
 } from "../../base/evaluation-errors.ts";
 import type { UnknownRecord } from "../../base/loose-fields.ts";
-import { readStringOrNull, readNumber, readRecord, readRecords, readString, readStrings } from "../../base/loose-fields.ts";
+import {
+  readNumber,
+  readRecord,
+  readRecords,
+  readString,
+  readStringOrNull,
+  readStrings,
+} from "../../base/loose-fields.ts";
 
 /**
  * Converts a failed result to an error: a `ThrottleError` if a retry may help. `attempt` is the
@@ -34,7 +41,8 @@ export function toResultError(
       cause,
     });
   }
-  const isRequestError = readStringOrNull(result, "startup_failure_reason") !== null || failure !== null;
+  const isRequestError =
+    readStringOrNull(result, "startup_failure_reason") !== null || failure !== null;
   const message = `The Claude Agent SDK could not answer: ${reason}`;
   return new PromptEvaluationError(message, {
     ...details,

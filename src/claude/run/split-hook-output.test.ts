@@ -9,7 +9,9 @@ async function callHooks(
   input: UnknownRecord = {},
 ): Promise<readonly string[]> {
   const outcomes = await Promise.all(hooks.map((hook) => hook(input)));
-  return outcomes.map((one) => readString(readRecord(one, "hookSpecificOutput"), "additionalContext"));
+  return outcomes.map((one) =>
+    readString(readRecord(one, "hookSpecificOutput"), "additionalContext"),
+  );
 }
 
 describe("splitHookOutput()", () => {

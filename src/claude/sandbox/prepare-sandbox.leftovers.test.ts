@@ -1,7 +1,7 @@
 import { readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { writeTree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
+import { temporaryTree, writeTree } from "../../../tests/support/temporary-tree.ts";
 import { SandboxLeftovers } from "./prepare-sandbox.ts";
 
 const listFiles = (folder: string) =>
@@ -29,7 +29,11 @@ describe("SandboxLeftovers", () => {
   test("keeps files with content", async () => {
     const workspace = temporaryTree();
     const leftovers = new SandboxLeftovers(workspace);
-    writeTree(workspace, { ".gitmodules": "[submodule]", ".claude/agents/mine.md": "1", empty: "" });
+    writeTree(workspace, {
+      ".gitmodules": "[submodule]",
+      ".claude/agents/mine.md": "1",
+      empty: "",
+    });
     symlinkSync("target", join(workspace, ".mcp.json"));
     const before = listFiles(workspace);
     await leftovers.remove();

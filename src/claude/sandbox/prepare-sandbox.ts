@@ -3,7 +3,7 @@ import { accessSync, constants, readdirSync } from "node:fs";
 import { lstat, rm, rmdir } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
-import { InvalidOptionError, getErrorMessage } from "../../base/errors.ts";
+import { getErrorMessage, InvalidOptionError } from "../../base/errors.ts";
 
 /**
  * Checks that the SDK's sandbox starts on the host, and records the workspace's entries before the

@@ -81,6 +81,8 @@ function createFileTool(
 
 function describeMatches(_input: UnknownRecord, response: UnknownRecord): string {
   return (
-    readString(response, "content") || readStrings(response, "filenames").join("\n") || "Nothing found"
+    readString(response, "content") ||
+    readStrings(response, "filenames").join("\n") ||
+    "Nothing found"
   );
 }

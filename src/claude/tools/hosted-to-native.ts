@@ -1,8 +1,8 @@
 import type { Omission } from "../../adapter/model-client.ts";
 import { InvalidOptionError } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
-import { suggestSpelling } from "../../base/suggest-spelling.ts";
 import { quoteNames } from "../../base/quote-value.ts";
+import { suggestSpelling } from "../../base/suggest-spelling.ts";
 import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import { checkOneToolPerKind } from "../../tools/hosted-tool.ts";
@@ -10,8 +10,8 @@ import { patchKind } from "./apply-patch.ts";
 import { codeKind } from "./code-interpreter.ts";
 import { fileKinds, fileNativeTools } from "./file-tools.ts";
 import type { HostedKind, NativeName, NativeTool, Obstacle } from "./hosted-kind.ts";
-import { toKindObstacle, unsupportedKinds } from "./unsupported-kinds.ts";
 import { nativeBash, shellKind } from "./shell.ts";
+import { toKindObstacle, unsupportedKinds } from "./unsupported-kinds.ts";
 import { nativeWebSearch, searchKind } from "./web-search.ts";
 
 /** Every kind of hosted tool. If two kinds enable the same SDK tool, its calls belong to the first. */

@@ -86,7 +86,10 @@ export class ToolBridge {
   async #respond(message: unknown, transport: Transport): Promise<void> {
     if (!isPlainObject(message) || message["id"] === undefined) return; // a notification
     const { id } = message as { readonly id: unknown };
-    const result = await this.#handleMethod(readString(message, "method"), readRecord(message, "params"));
+    const result = await this.#handleMethod(
+      readString(message, "method"),
+      readRecord(message, "params"),
+    );
     const response = result ?? { error: { code: -32601, message: "Method not found" } };
     await trySend(transport, { jsonrpc: "2.0", id, ...response });
     if (message["method"] === "tools/list") this.#onListed?.();

@@ -7,16 +7,16 @@ import {
   webSearchTool,
 } from "../../tools/hosted/web-search.ts";
 import {
+  createWebSearchResult,
   describeSearch,
   toSearchParams,
-  createWebSearchResult,
 } from "../../tools/hosted/web-search-result.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import { checkWithFactory } from "../../tools/hosted-tool.ts";
 import type { Verdict } from "../workspace/bounds.ts";
+import { applyDomainRule, toDomainRule } from "./domain-rule.ts";
 import { findCitations, type Page } from "./find-citations.ts";
 import type { CallLog, HostedKind, JudgedUse, NativeTool, Obstacle } from "./hosted-kind.ts";
-import { applyDomainRule, toDomainRule } from "./domain-rule.ts";
 
 /** The kind `web_search`: the SDK's `WebSearch`, which supports only domain lists. */
 export const searchKind: HostedKind = {

@@ -70,7 +70,9 @@ async function isInside(root: string, full: string): Promise<boolean> {
   try {
     const real = await realpath(root);
     const base = [root, real].find((folder) => isWithin(folder, full));
-    return base !== undefined && (await resolveHostPath(real, relative(base, full))).kind !== "outside";
+    return (
+      base !== undefined && (await resolveHostPath(real, relative(base, full))).kind !== "outside"
+    );
   } catch {
     return false; // denies paths that cannot be checked, such as too long names or names with a NUL
   }

@@ -4,12 +4,17 @@ import { systemClock } from "../../base/clock.ts";
 import { InvalidOptionError, WinkError } from "../../base/errors.ts";
 import { digestFolderInThread } from "../../files/digests/digest-folder-in-thread.ts";
 import type { Filesystem } from "../../files/filesystem/filesystem.ts";
-import { MountedFolder } from "../../files/mounts/mounted-folder.ts";
 import type { MountPlan } from "../../files/mounts/mount-plan.ts";
+import { MountedFolder } from "../../files/mounts/mounted-folder.ts";
 import { listAncestors, ROOT } from "../../files/path.ts";
-import type { SyncPolicy } from "../../files/sync/sync-policy.ts";
 import type { SyncFailure } from "../../files/sync/sync-failure.ts";
-import { createSyncFolder, notSynced, type SyncReport, syncTo } from "../../files/sync/sync-report.ts";
+import type { SyncPolicy } from "../../files/sync/sync-policy.ts";
+import {
+  createSyncFolder,
+  notSynced,
+  type SyncReport,
+  syncTo,
+} from "../../files/sync/sync-report.ts";
 import type { Prompt } from "../../prompt/prompt.ts";
 import type { Section } from "../../prompt/section.ts";
 import { MountedSection } from "../../prompt/sections/mounted-section.ts";

@@ -1,4 +1,4 @@
-import { toLiteralTemplate, describeMounts } from "../../files/mounts/describe-mounts.ts";
+import { describeMounts, toLiteralTemplate } from "../../files/mounts/describe-mounts.ts";
 import type { MountPlan } from "../../files/mounts/mount-plan.ts";
 
 /** Renders the workspace's text for the model, as a template in which `$$` is a dollar sign. */

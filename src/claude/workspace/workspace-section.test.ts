@@ -54,7 +54,9 @@ describe("ClaudeAgentWorkspaceSection", () => {
     expect(filesIn(section.tempDir)).toEqual(copies);
     await section.cleanup();
     expect(existsSync(dirname(section.tempDir))).toBe(false);
-    await expect(section.ready()).rejects.toThrow("The workspace was cleaned up. Create a new one.");
+    await expect(section.ready()).rejects.toThrow(
+      "The workspace was cleaned up. Create a new one.",
+    );
   });
 
   test("creates an empty folder without mounts", async () => {

@@ -1,12 +1,12 @@
 import { checkOptions } from "../../base/check-names.ts";
 import { planMounts } from "../../files/mounts/plan-mounts.ts";
-import { type SyncPolicy, resolveSyncPolicy } from "../../files/sync/sync-policy.ts";
+import { resolveSyncPolicy, type SyncPolicy } from "../../files/sync/sync-policy.ts";
 import { MountedSection, type SharedFiles } from "../../prompt/sections/mounted-section.ts";
 import {
   type WorkspaceSectionOptions,
   workspaceChecks,
 } from "../../prompt/sections/workspace-options.ts";
-import { type Checks, checkKeys, checkedLater } from "../../tools/config-checks.ts";
+import { type Checks, checkedLater, checkKeys } from "../../tools/config-checks.ts";
 import { HostWorkspace } from "./host-workspace.ts";
 import { renderWorkspaceText } from "./render-workspace-text.ts";
 

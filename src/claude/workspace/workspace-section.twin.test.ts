@@ -2,7 +2,7 @@ import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { filesIn } from "../../../tests/support/files-in.ts";
-import { writeTree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
+import { temporaryTree, writeTree } from "../../../tests/support/temporary-tree.ts";
 import { workspaceSandbox } from "../../../tests/support/workspace/workspace-fixture.ts";
 import type { Filesystem } from "../../files/filesystem/filesystem.ts";
 import { LocalProvider } from "../../local/index.ts";

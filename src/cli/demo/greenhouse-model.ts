@@ -150,7 +150,9 @@ export function greenhouseModel({ hasPython }: { readonly hasPython: boolean }):
       items.map((item) => ({ ...item })),
       "code_interpreter_call",
     );
-    const printed = readRecords(calls.at(-1) ?? {}, "outputs").map((part) => readString(part, "logs"));
+    const printed = readRecords(calls.at(-1) ?? {}, "outputs").map((part) =>
+      readString(part, "logs"),
+    );
     return steps[turn]?.act(printed.join("")) ?? [{ fail: { message: "The night is over." } }];
   });
 }

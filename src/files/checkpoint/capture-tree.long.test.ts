@@ -11,9 +11,9 @@ import {
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { describeTree } from "../../../tests/support/describe-tree.ts";
 import { InlineCheckpoint } from "../../../tests/support/inline-checkpoint.ts";
 import { runAsPlainUser, temporaryTree } from "../../../tests/support/temporary-tree.ts";
-import { describeTree } from "../../../tests/support/describe-tree.ts";
 
 /** Returns the inode of every copy by name: a new copy has another inode. */
 const readInodes = (copies: string) =>

@@ -1,18 +1,11 @@
 import { type BigIntStats, closeSync, fstatSync, readlinkSync } from "node:fs";
 import { FilesystemError } from "../../base/filesystem-error.ts";
 import { openNoFollow } from "../../host/file-access.ts";
-import { getErrorCode } from "../../host/to-filesystem-error.ts";
 import { threadJob } from "../../host/threads/thread-job.ts";
+import { getErrorCode } from "../../host/to-filesystem-error.ts";
 import { ROOT } from "../path.ts";
 import { CheckpointCopies, type OpenFile } from "./checkpoint-copies.ts";
 import { toCaptureError } from "./checkpoint-errors.ts";
-import {
-  joinPath,
-  type PinnedEntry,
-  PinnedFolder,
-  type PinOptions,
-  toReadableName,
-} from "./pinned-folder.ts";
 import {
   deserializeRecords,
   type EntryRecord,
@@ -27,6 +20,13 @@ import {
   toRecordKind,
   toStamp,
 } from "./entry-record.ts";
+import {
+  joinPath,
+  type PinnedEntry,
+  PinnedFolder,
+  type PinOptions,
+  toReadableName,
+} from "./pinned-folder.ts";
 import { StopFlag } from "./stop-flag.ts";
 
 /** The task of a thread that captures a folder. */

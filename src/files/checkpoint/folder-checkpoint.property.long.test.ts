@@ -15,9 +15,9 @@ import {
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { InlineCheckpoint } from "../../../tests/support/inline-checkpoint.ts";
-import { runAsPlainUser, writeTree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { describeTree } from "../../../tests/support/describe-tree.ts";
+import { InlineCheckpoint } from "../../../tests/support/inline-checkpoint.ts";
+import { runAsPlainUser, temporaryTree, writeTree } from "../../../tests/support/temporary-tree.ts";
 import { FolderCheckpoint } from "./folder-checkpoint.ts";
 import type { FolderRestoreResult } from "./restore-report.ts";
 

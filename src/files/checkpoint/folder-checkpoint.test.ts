@@ -15,8 +15,8 @@ import { join, relative } from "node:path";
 import { promisify } from "node:util";
 import type { Worker } from "node:worker_threads";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { runAsPlainUser, writeTree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { describeTree } from "../../../tests/support/describe-tree.ts";
+import { runAsPlainUser, temporaryTree, writeTree } from "../../../tests/support/temporary-tree.ts";
 import { sweepAbandonedFolders } from "../../host/temporary-folder.ts";
 import { FolderCheckpoint, type FolderCheckpointOptions } from "./folder-checkpoint.ts";
 

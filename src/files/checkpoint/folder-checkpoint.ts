@@ -9,11 +9,11 @@ import { reserveFolder, type TemporaryFolder } from "../../host/temporary-folder
 import { runInThread } from "../../host/threads/run-in-thread.ts";
 import type { ThreadJob } from "../../host/threads/thread-job.ts";
 import { isWithin } from "../filesystem/resolve-host-path.ts";
+import { type CaptureTask, captureTreeJob } from "./capture-tree.ts";
 import { toCaptureError } from "./checkpoint-errors.ts";
 import type { FolderRestoreResult } from "./restore-report.ts";
 import { type RestoreTask, restoreTreeJob } from "./restore-tree.ts";
 import { StopFlag } from "./stop-flag.ts";
-import { type CaptureTask, captureTreeJob } from "./capture-tree.ts";
 
 /** Options of a {@link FolderCheckpoint}. */
 export interface FolderCheckpointOptions {

@@ -3,7 +3,6 @@ import { chmodSync, chownSync, closeSync, fstatSync, renameSync, rmSync } from "
 import { openNoFollow } from "../../host/file-access.ts";
 import { getErrorCode } from "../../host/to-filesystem-error.ts";
 import type { CheckpointCopies } from "./checkpoint-copies.ts";
-import { type PinnedEntry, toDescriptorPath } from "./pinned-folder.ts";
 import {
   type FileRecord,
   isFresh,
@@ -13,6 +12,7 @@ import {
   toOwnership,
   toStamp,
 } from "./entry-record.ts";
+import { type PinnedEntry, toDescriptorPath } from "./pinned-folder.ts";
 
 /** The result of restoring a file: its new record, and whether it was changed. */
 export interface RestoredFile {

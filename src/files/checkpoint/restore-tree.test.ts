@@ -16,9 +16,9 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { describeTree } from "../../../tests/support/describe-tree.ts";
 import { InlineCheckpoint } from "../../../tests/support/inline-checkpoint.ts";
 import { runAsPlainUser, temporaryTree } from "../../../tests/support/temporary-tree.ts";
-import { describeTree } from "../../../tests/support/describe-tree.ts";
 
 const NOBODY = 65_534;
 const isRoot = process.geteuid?.() === 0;

@@ -1,20 +1,11 @@
 import { mkdirSync, readlinkSync, realpathSync, symlinkSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { FilesystemError } from "../../base/filesystem-error.ts";
-import { toFilesystemErrorWithRemedy } from "../../host/to-filesystem-error.ts";
 import { threadJob } from "../../host/threads/thread-job.ts";
+import { toFilesystemErrorWithRemedy } from "../../host/to-filesystem-error.ts";
 import { ROOT } from "../path.ts";
 import { SyncError } from "../sync/sync-failure.ts";
-import { TreeCleaner } from "./tree-cleaner.ts";
 import { CheckpointCopies } from "./checkpoint-copies.ts";
-import {
-  joinPath,
-  type PinnedEntry,
-  PinnedFolder,
-  type PinOptions,
-  toNameBytes,
-} from "./pinned-folder.ts";
-import { replaceAtomically, restoreFile, setOwnership } from "./restore-entry.ts";
 import {
   deserializeRecords,
   type EntryRecord,
@@ -26,8 +17,17 @@ import {
   serializeRecords,
   toOwnership,
 } from "./entry-record.ts";
+import {
+  joinPath,
+  type PinnedEntry,
+  PinnedFolder,
+  type PinOptions,
+  toNameBytes,
+} from "./pinned-folder.ts";
+import { replaceAtomically, restoreFile, setOwnership } from "./restore-entry.ts";
 import { type FolderRestoreResult, RestoreReport } from "./restore-report.ts";
 import { StopFlag } from "./stop-flag.ts";
+import { TreeCleaner } from "./tree-cleaner.ts";
 
 /** The task of a thread that restores a folder. */
 export interface RestoreTask extends PinOptions {

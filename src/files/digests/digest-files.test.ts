@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Worker } from "node:worker_threads";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { writeTree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
+import { temporaryTree, writeTree } from "../../../tests/support/temporary-tree.ts";
 import { WinkError } from "../../base/errors.ts";
 import { digestFiles, digestTree } from "./digest-files.ts";
 import { hashFiles } from "./hash-files.ts";

@@ -10,7 +10,9 @@ test("the digest from a thread equals digestFolder()", async () => {
   const result = await digestFolderInThread(folder);
   expect(result).toEqual(digestFolder(folder));
   expect([...result.digests.keys()]).toEqual(["a/b", "c"]);
-  expect(await digestFolderInThread(join(folder, "gone"))).toMatchObject({ failed: [{ path: "." }] });
+  expect(await digestFolderInThread(join(folder, "gone"))).toMatchObject({
+    failed: [{ path: "." }],
+  });
 });
 
 test("the digest is computed without a thread if the thread is killed", async () => {

@@ -89,7 +89,9 @@ export class HostChanges {
   async createDirectory(real: string): Promise<HostChange> {
     await mkdir(real);
     // The directory stays if another process has put files there.
-    return { undo: () => removeCreated(real, (path) => ignoreErrorCodes(rmdir(path), "ENOTEMPTY")) };
+    return {
+      undo: () => removeCreated(real, (path) => ignoreErrorCodes(rmdir(path), "ENOTEMPTY")),
+    };
   }
 
   /** Deletes all stored copies. */

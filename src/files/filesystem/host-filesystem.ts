@@ -1,10 +1,10 @@
 import { realpathSync, type Stats, statSync } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { copyBytes, FilesystemError, createFilesystemError } from "../../base/filesystem-error.ts";
+import { copyBytes, createFilesystemError, FilesystemError } from "../../base/filesystem-error.ts";
 import { SharedLock } from "../../base/shared-lock.ts";
 import { toFilesystemError } from "../../host/to-filesystem-error.ts";
-import { normalizePath, getParent, ROOT } from "../path.ts";
+import { getParent, normalizePath, ROOT } from "../path.ts";
 import type {
   FileStat,
   Filesystem,
@@ -16,9 +16,7 @@ import type {
   ReadResult,
 } from "./filesystem.ts";
 import { globMatcher } from "./glob.ts";
-import { lineSearch } from "./line-search.ts";
 import { type HostChange, HostChanges } from "./host-changes.ts";
-import { resolveHostPath } from "./resolve-host-path.ts";
 import {
   createNotRegularError,
   findRealPath,
@@ -26,7 +24,9 @@ import {
   readHostFile,
   resolveInside,
 } from "./host-reading.ts";
+import { lineSearch } from "./line-search.ts";
 import { lineWindow } from "./line-window.ts";
+import { resolveHostPath } from "./resolve-host-path.ts";
 import { encodeText, textDecoder } from "./text-encoding.ts";
 import { UndoJournal } from "./undo-journal.ts";
 
@@ -151,7 +151,8 @@ export class HostFilesystem implements Filesystem, AsyncDisposable {
       const place = await resolveInside(this.#root, path, at);
       if (place.kind === "missing")
         await this.#createDirectories(place.directory, place.names, done);
-      else if (!(await lstat(place.real)).isDirectory()) throw createFilesystemError(path, "exists");
+      else if (!(await lstat(place.real)).isDirectory())
+        throw createFilesystemError(path, "exists");
     });
   }
 

@@ -1,9 +1,9 @@
 import { constants, type Dirent } from "node:fs";
 import { lstat, open, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { FilesystemError, createFilesystemError } from "../../base/filesystem-error.ts";
+import { createFilesystemError, FilesystemError } from "../../base/filesystem-error.ts";
 import { normalizePath } from "../path.ts";
-import { isWithin, resolveHostPath, type ResolvedPath } from "./resolve-host-path.ts";
+import { isWithin, type ResolvedPath, resolveHostPath } from "./resolve-host-path.ts";
 
 /** A path inside the root that exists or can be created. */
 export type InnerPath = Extract<ResolvedPath, { readonly kind: "found" | "missing" }>;

@@ -16,8 +16,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { runAsPlainUser, temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { copyFiles } from "./copy-files.ts";
-import { planMounts } from "./plan-mounts.ts";
 import type { MountPlan } from "./mount-plan.ts";
+import { planMounts } from "./plan-mounts.ts";
 
 function createPlan(folder: string, maxBytes?: number): MountPlan {
   const mounts = [{ hostPath: folder, mountPath: "in", maxBytes }];

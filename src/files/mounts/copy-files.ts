@@ -1,12 +1,12 @@
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync, writeSync } from "node:fs";
 import { FilesystemError, WorkspaceSecurityError } from "../../base/filesystem-error.ts";
 import { openNoFollow } from "../../host/file-access.ts";
-import { getErrorCode, toFilesystemErrorWithRemedy } from "../../host/to-filesystem-error.ts";
 import { threadJob } from "../../host/threads/thread-job.ts";
+import { getErrorCode, toFilesystemErrorWithRemedy } from "../../host/to-filesystem-error.ts";
 import { normalizePath, ROOT } from "../path.ts";
 import { MountBudget } from "./mount-budget.ts";
-import { matchesPlan, type PlannedFile } from "./planned-file.ts";
 import type { MountLimit, MountPlan } from "./mount-plan.ts";
+import { matchesPlan, type PlannedFile } from "./planned-file.ts";
 
 /** The part of a mount plan that copying needs. */
 export type CopyPlan = Pick<MountPlan, "directories" | "files" | "limits">;
@@ -70,7 +70,8 @@ function openSource(path: string): number {
   try {
     return openNoFollow(path);
   } catch (error) {
-    if (getErrorCode(error) !== "ELOOP") throw toFilesystemErrorWithRemedy(error, path, PLAN_REMEDY);
+    if (getErrorCode(error) !== "ELOOP")
+      throw toFilesystemErrorWithRemedy(error, path, PLAN_REMEDY);
     const problem = `${JSON.stringify(path)} has become a symlink since it was planned.`;
     throw new WorkspaceSecurityError(
       `${problem} Plan the mounts again once nothing writes to it.`,

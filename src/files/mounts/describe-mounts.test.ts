@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { toLiteralTemplate, describeMounts } from "./describe-mounts.ts";
+import { describeMounts, toLiteralTemplate } from "./describe-mounts.ts";
 
 const preview = { hostPath: "/x", mountPath: "p", truncated: false, withheld: [] };
 

@@ -12,10 +12,10 @@ import {
 import { join } from "node:path";
 import type { Worker } from "node:worker_threads";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { runAsPlainUser, writeTree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
+import { runAsPlainUser, temporaryTree, writeTree } from "../../../tests/support/temporary-tree.ts";
 import { WinkError } from "../../base/errors.ts";
-import { planMounts } from "./plan-mounts.ts";
 import { materialize } from "./mounted-folder.ts";
+import { planMounts } from "./plan-mounts.ts";
 
 /** Sets TMPDIR to a new folder for this test and returns its path. */
 function useTemporaryFolder(): string {

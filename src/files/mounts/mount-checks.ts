@@ -2,8 +2,8 @@ import { basename, resolve } from "node:path";
 import { InvalidOptionError } from "../../base/errors.ts";
 import { WorkspaceSecurityError } from "../../base/filesystem-error.ts";
 import { isPlainObject } from "../../base/freeze.ts";
-import { suggestSpelling } from "../../base/suggest-spelling.ts";
 import { quoteNames } from "../../base/quote-value.ts";
+import { suggestSpelling } from "../../base/suggest-spelling.ts";
 import { normalizePath, ROOT } from "../path.ts";
 import type { HostMount } from "./host-mount.ts";
 

@@ -131,7 +131,11 @@ export class MountWalk {
     try {
       return lstatSync(hostPath, { throwIfNoEntry: false });
     } catch (error) {
-      throw toFilesystemErrorWithRemedy(error, hostPath, "make it readable, or add it to excludeGlob");
+      throw toFilesystemErrorWithRemedy(
+        error,
+        hostPath,
+        "make it readable, or add it to excludeGlob",
+      );
     }
   }
 

@@ -4,8 +4,8 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { filesIn } from "../../../tests/support/files-in.ts";
 import { type Tree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { digestFiles } from "../digests/digest-files.ts";
-import { planMounts } from "./plan-mounts.ts";
 import { MountedFolder } from "./mounted-folder.ts";
+import { planMounts } from "./plan-mounts.ts";
 
 function createMountedFolder(tree: Tree, { keepsDigests = true } = {}) {
   const host = temporaryTree(tree);

@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { WinkError } from "../../base/errors.ts";
 import { FilesystemError } from "../../base/filesystem-error.ts";
-import { toFilesystemErrorWithRemedy } from "../../host/to-filesystem-error.ts";
 import { emptyFolder, removeFolder } from "../../host/remove-tree.ts";
 import {
   reserveFolder,
@@ -11,6 +10,7 @@ import {
   type TemporaryFolder,
 } from "../../host/temporary-folder.ts";
 import { runInThread } from "../../host/threads/run-in-thread.ts";
+import { toFilesystemErrorWithRemedy } from "../../host/to-filesystem-error.ts";
 import { digestFiles } from "../digests/digest-files.ts";
 import { HostFilesystem } from "../filesystem/host-filesystem.ts";
 import { type CopyTask, copyFilesJob } from "./copy-files.ts";

@@ -1,12 +1,12 @@
 import { deepFreeze } from "../../base/freeze.ts";
 import type { HostMount } from "./host-mount.ts";
+import type { HostMountPreview } from "./host-mount-preview.ts";
 import { hostRoots } from "./host-roots.ts";
 import { type CheckedMount, checkMounts, checkStrings } from "./mount-checks.ts";
-import type { HostMountPreview } from "./host-mount-preview.ts";
+import type { MountLimit, MountPlan } from "./mount-plan.ts";
 import { findMountSource } from "./mount-source.ts";
 import { MountWalk } from "./mount-walk.ts";
 import type { PlannedFile } from "./planned-file.ts";
-import type { MountLimit, MountPlan } from "./mount-plan.ts";
 import { secretAllowlist } from "./secret-files.ts";
 
 /** Options of {@link planMounts}. */

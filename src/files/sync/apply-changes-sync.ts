@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { chmodSync, copyFileSync, lstatSync, renameSync, rmdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { getErrorMessage } from "../../base/errors.ts";
-import { getErrorCode } from "../../host/to-filesystem-error.ts";
 import { threadJob } from "../../host/threads/thread-job.ts";
+import { getErrorCode } from "../../host/to-filesystem-error.ts";
 import { ContainedPaths } from "./contained-paths.ts";
 import type { SyncFailure } from "./sync-failure.ts";
 

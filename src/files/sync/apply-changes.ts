@@ -1,6 +1,6 @@
 import { runInThread } from "../../host/threads/run-in-thread.ts";
-import type { SyncFailure } from "./sync-failure.ts";
 import { type ApplyChangesTask, applyChangesJob, applyChangesSync } from "./apply-changes-sync.ts";
+import type { SyncFailure } from "./sync-failure.ts";
 
 /** Up to this many steps, applying the changes here is faster than starting a thread. */
 const MAX_INLINE_STEPS = 32;

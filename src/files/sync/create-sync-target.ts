@@ -2,8 +2,8 @@ import { constants } from "node:fs";
 import { access, mkdir, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { forEachConcurrently } from "../../base/for-each-concurrently.ts";
-import { getErrorCode } from "../../host/to-filesystem-error.ts";
 import { removeFolder } from "../../host/remove-tree.ts";
+import { getErrorCode } from "../../host/to-filesystem-error.ts";
 import { getParent } from "../path.ts";
 import {
   createStagingBeside,

@@ -18,7 +18,10 @@ export class ObstructedError extends SyncError {}
 /** Returns the reason for a failure in the destination folder `to`. */
 export function toSyncReason(error: unknown, to: string): string {
   if (error instanceof SyncError) return error.message;
-  const [problem, remedy] = REASONS.get(getErrorCode(error)) ?? [getErrorMessage(error), "Fix the cause"];
+  const [problem, remedy] = REASONS.get(getErrorCode(error)) ?? [
+    getErrorMessage(error),
+    "Fix the cause",
+  ];
   return `${problem}. ${remedy} and sync again, or sync to a folder other than ${JSON.stringify(to)}.`;
 }
 

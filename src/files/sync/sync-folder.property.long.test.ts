@@ -3,7 +3,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { filesIn } from "../../../tests/support/files-in.ts";
-import { writeTree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
+import { temporaryTree, writeTree } from "../../../tests/support/temporary-tree.ts";
 import { syncFolder } from "./sync-folder.ts";
 
 const names = fc.constantFrom("a", "b", "é", "c.d");

@@ -141,7 +141,9 @@ describe("syncFolder() with an empty folder", () => {
     chmodSync(above, 0o555);
     const { ino } = statSync(to);
     const changed = ["a/b", "c"];
-    expect(await runAsPlainUser(() => syncFolder({ from, to, changed, deleted: [] }))).toEqual(DONE);
+    expect(await runAsPlainUser(() => syncFolder({ from, to, changed, deleted: [] }))).toEqual(
+      DONE,
+    );
     chmodSync(above, 0o755);
     expect(filesIn(to)).toEqual({ "a/b": "1", c: "2" });
     expect(statSync(to).ino).toBe(ino);

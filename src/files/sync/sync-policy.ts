@@ -8,6 +8,9 @@ export interface SyncPolicyOptions {
 }
 
 /** Returns the sync policy. `syncOnCleanup: true` is short for `syncPolicy: "cleanup"`. */
-export function resolveSyncPolicy({ syncPolicy, syncOnCleanup = false }: SyncPolicyOptions): SyncPolicy {
+export function resolveSyncPolicy({
+  syncPolicy,
+  syncOnCleanup = false,
+}: SyncPolicyOptions): SyncPolicy {
   return syncPolicy ?? (syncOnCleanup ? "cleanup" : "never");
 }

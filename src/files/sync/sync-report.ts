@@ -2,8 +2,8 @@ import { mkdtemp, realpath } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { deepFreeze } from "../../base/freeze.ts";
-import { syncFolder } from "./sync-folder.ts";
 import type { SyncFailure } from "./sync-failure.ts";
+import { syncFolder } from "./sync-folder.ts";
 
 /** The result of syncing a workspace's files to the host. Paths are relative to the workspace. */
 export interface SyncReport {

@@ -3,7 +3,7 @@ import { lstat, mkdir, open, readdir, rmdir, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { replaceFile } from "../../host/file-access.ts";
 import { getErrorCode, ignoreErrorCodes } from "../../host/to-filesystem-error.ts";
-import { resolveHostPath, type ResolvedPath } from "../filesystem/resolve-host-path.ts";
+import { type ResolvedPath, resolveHostPath } from "../filesystem/resolve-host-path.ts";
 import { getParent } from "../path.ts";
 import { ObstructedError, SyncError } from "./sync-failure.ts";
 import { copyTreeFile, type TreeFile } from "./tree-file.ts";

@@ -1,9 +1,9 @@
 import { rmdir } from "node:fs/promises";
 import { forEachConcurrently } from "../../base/for-each-concurrently.ts";
 import { ObstructedError, type SyncFailure, toSyncReason } from "./sync-failure.ts";
+import { SyncTarget } from "./sync-target.ts";
 import { MAX_CONCURRENT_FILES, type SyncTask } from "./sync-task.ts";
 import { treeFileFinder } from "./tree-file.ts";
-import { SyncTarget } from "./sync-target.ts";
 
 /**
  * Writes and removes single files in the destination folder. A failure does not stop the others. Files are

@@ -11,9 +11,9 @@ import type {
   FoundFile,
   StoredContainerFile,
 } from "../store/container-file-store.ts";
-import { safeFileName } from "../store/safe-file-name.ts";
 import type { FileStore } from "../store/file-store.ts";
 import type { PageQuery } from "../store/paging.ts";
+import { safeFileName } from "../store/safe-file-name.ts";
 import {
   type FolderSearch,
   openInFolder,

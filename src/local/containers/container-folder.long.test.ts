@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { startLocalStorage, createTemporaryDataDir } from "../../../tests/support/local-storage.ts";
+import { createTemporaryDataDir, startLocalStorage } from "../../../tests/support/local-storage.ts";
 import { openInFolder, removeInFolder, searchFolder } from "./container-folder.ts";
 import { removeUntrustedFolder } from "./remove-untrusted-folder.ts";
 

@@ -1,7 +1,11 @@
 import { existsSync, readdirSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { startLocalStorage, START, createTemporaryDataDir } from "../../../tests/support/local-storage.ts";
+import {
+  createTemporaryDataDir,
+  START,
+  startLocalStorage,
+} from "../../../tests/support/local-storage.ts";
 import type { ContainerService } from "../tools/tool-services.ts";
 
 const LIMITS = { timeoutMs: 5000, maxOutputBytes: 10_000 };

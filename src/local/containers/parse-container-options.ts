@@ -1,9 +1,9 @@
 import { isPlainObject } from "../../base/freeze.ts";
 import {
-  readStringOrNull,
   readNumber,
   readRecord,
   readString,
+  readStringOrNull,
   readStrings,
   type UnknownRecord,
 } from "../../base/loose-fields.ts";
@@ -11,14 +11,14 @@ import { ApiProblem, invalidType, invalidValue, unknownParameter } from "../api-
 import { MEMORY_TIERS } from "../store/container-store.ts";
 import {
   anything,
+  array,
   assertValid,
   integer,
   joinPath,
-  array,
   nullable,
   object,
-  type Validator,
   string,
+  type Validator,
 } from "../validators/validator.ts";
 import type { ContainerOptions } from "./containers.ts";
 

@@ -5,8 +5,8 @@ import { ApiProblem } from "../api-problem.ts";
 import type { Ids } from "../ids.ts";
 import { isAnthropicAddress, toAnthropicProblem } from "../messages/anthropic-problem.ts";
 import { ConnectionDroppedError } from "../turn/connection-dropped-error.ts";
-import { compareKeys } from "./compare-keys.ts";
 import { BufferedResponse } from "./buffered-response.ts";
+import { compareKeys } from "./compare-keys.ts";
 
 /** Options that apply to every request. */
 export interface ApiOptions {

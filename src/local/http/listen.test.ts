@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { type Listening, listen } from "./listen.ts";
 import { BufferedResponse } from "./buffered-response.ts";
+import { type Listening, listen } from "./listen.ts";
 
 type Handle = (request: Request) => Response | Promise<Response>;
 

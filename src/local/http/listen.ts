@@ -3,8 +3,8 @@ import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { InvalidOptionError } from "../../base/errors.ts";
 import { ConnectionDroppedError } from "../turn/connection-dropped-error.ts";
-import { LazyRequest } from "./lazy-request.ts";
 import { BufferedResponse } from "./buffered-response.ts";
+import { LazyRequest } from "./lazy-request.ts";
 
 /** Options of `LocalProvider.listen()`. */
 export interface ListenOptions {

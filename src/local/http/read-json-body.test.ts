@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ApiProblem } from "../api-problem.ts";
-import { readJsonBody } from "./read-json-body.ts";
 import { listen } from "./listen.ts";
+import { readJsonBody } from "./read-json-body.ts";
 
 const post = { method: "POST", duplex: "half" };
 

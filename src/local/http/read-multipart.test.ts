@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { startLocalStorage, createTemporaryDataDir } from "../../../tests/support/local-storage.ts";
+import { createTemporaryDataDir, startLocalStorage } from "../../../tests/support/local-storage.ts";
 import { startLocalStorageProcess } from "../../../tests/support/local-storage-process.ts";
 
 type Api = Awaited<ReturnType<typeof startLocalStorage>>;

@@ -3,11 +3,12 @@ import type { WireItem } from "../../openai/wire.ts";
 import type { ModelAction } from "../model-action.ts";
 import { ConnectionDroppedError } from "../turn/connection-dropped-error.ts";
 import { readLastText } from "../turn/read-last-text.ts";
+import { createAnswerBlocks } from "./answer-blocks.ts";
 import { createModelFault } from "./check/invalid-problem.ts";
 import type { MessageRequest } from "./check/request.ts";
 import { isWebSearch } from "./check/tools.ts";
-import { toMessageProblem } from "./message-problem.ts";
 import { splitStep } from "./deferred-actions.ts";
+import { toMessageProblem } from "./message-problem.ts";
 import {
   createMessageState,
   type FinishedBlock,
@@ -23,7 +24,6 @@ import {
   toModelTools,
 } from "./model-tools.ts";
 import { toSdkToolUses } from "./sdk-tool-uses.ts";
-import { createAnswerBlocks } from "./answer-blocks.ts";
 import { findRequestedTitle } from "./title-request.ts";
 import { createFunctionCall, createToolUse } from "./tool-uses.ts";
 import { createSummary, findForcedQuery, runSearch } from "./web-search.ts";

@@ -85,7 +85,10 @@ function createDeltas({ block, rawInput }: FinishedBlock): readonly WireItem[] {
   }
   if (type === "thinking")
     return [
-      ...splitIntoChunks(String(thinking)).map((part) => ({ type: "thinking_delta", thinking: part })),
+      ...splitIntoChunks(String(thinking)).map((part) => ({
+        type: "thinking_delta",
+        thinking: part,
+      })),
       { type: "signature_delta", signature },
     ];
   if (type !== "tool_use" && type !== "server_tool_use") return [];

@@ -5,8 +5,8 @@ import { joinPath } from "./check/anthropic-wording.ts";
 import type { CheckedMessage } from "./check/checked-message.ts";
 import { createInvalidProblem } from "./check/invalid-problem.ts";
 import { type CheckOptions, checkMessageRequest } from "./check/request.ts";
-import { DeferredActions } from "./deferred-actions.ts";
 import { createMessage } from "./create-message.ts";
+import { DeferredActions } from "./deferred-actions.ts";
 import { countRequestTokens, type MessageParts } from "./message-object.ts";
 import type { FinishedBlock, StopReason } from "./message-state.ts";
 

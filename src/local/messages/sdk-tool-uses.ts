@@ -1,8 +1,8 @@
 import type { WireItem } from "../../openai/wire.ts";
 import type { ModelAction } from "../model-action.ts";
 import { createModelFault } from "./check/invalid-problem.ts";
-import type { SdkToolUse } from "./sdk-tool-use.ts";
 import { toPatchToolUses } from "./patch-tool-uses.ts";
+import type { SdkToolUse } from "./sdk-tool-use.ts";
 
 /** A model action that runs at the provider on OpenAI's API. */
 export type SdkToolAction = Extract<

@@ -1,8 +1,8 @@
 import { InvalidOptionError } from "../../base/errors.ts";
 import { copyAndFreeze, isPlainObject } from "../../base/freeze.ts";
 import { findJsonProblem } from "../../base/json.ts";
-import { suggestSpelling } from "../../base/suggest-spelling.ts";
 import { quoteNames } from "../../base/quote-value.ts";
+import { suggestSpelling } from "../../base/suggest-spelling.ts";
 import type { ModelAction } from "../model-action.ts";
 
 /** Validates the actions of one turn and returns a frozen copy. `field` names them in errors. */
@@ -94,7 +94,8 @@ function checkCall(call: unknown, field: string): void {
   checkFields(call, field, {
     name: checkNonEmptyText,
     args(args, place) {
-      if (typeof args === "string" || (isPlainObject(args) && findJsonProblem(args) === null)) return;
+      if (typeof args === "string" || (isPlainObject(args) && findJsonProblem(args) === null))
+        return;
       const rule = "must be a JSON-serializable object, or a string to send unchanged";
       throwInvalid(place, args, rule, "use {} for no arguments");
     },

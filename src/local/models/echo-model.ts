@@ -2,8 +2,8 @@ import { isPlainObject } from "../../base/freeze.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import type { ModelAction } from "../model-action.ts";
 import { toAction } from "../tools/tool-catalog.ts";
-import { type Choice, getCatalog, resolveChoice, selectAllowed } from "./resolve-choice.ts";
 import type { LocalModel, ModelRequest } from "./local-model.ts";
+import { type Choice, getCatalog, resolveChoice, selectAllowed } from "./resolve-choice.ts";
 import { createSmallestValue } from "./smallest-value.ts";
 
 /**

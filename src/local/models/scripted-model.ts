@@ -2,8 +2,8 @@ import { InvalidOptionError } from "../../base/errors.ts";
 import { quoteValue } from "../../base/quote-value.ts";
 import { ApiProblem } from "../api-problem.ts";
 import type { ModelAction } from "../model-action.ts";
-import type { LocalModel, ModelRequest } from "./local-model.ts";
 import { checkActions } from "./check-actions.ts";
+import type { LocalModel, ModelRequest } from "./local-model.ts";
 
 /** The script of a model: one array of actions per turn, or a function that returns the actions for a request. */
 export type ModelScript =

@@ -1,7 +1,10 @@
 import { isPlainObject } from "../../base/freeze.ts";
 import { readRecord, readRecords } from "../../base/loose-fields.ts";
 import type { WireItem } from "../../openai/wire.ts";
-import { createNetworkProblem, createSkillsProblem } from "../containers/parse-container-options.ts";
+import {
+  createNetworkProblem,
+  createSkillsProblem,
+} from "../containers/parse-container-options.ts";
 import type { ToolCatalog } from "../tools/tool-catalog.ts";
 import type { ContainerService } from "../tools/tool-services.ts";
 import type { TurnState } from "../turn/turn.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type TurnParts, createTurnState } from "../../../tests/support/local/turn-state.ts";
+import { createTurnState, type TurnParts } from "../../../tests/support/local/turn-state.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import type { ModelAction } from "../model-action.ts";
 import { ConnectionDroppedError } from "../turn/connection-dropped-error.ts";

@@ -1,5 +1,5 @@
-import { suggestSpelling } from "../../base/suggest-spelling.ts";
 import { quoteNames, quoteValue } from "../../base/quote-value.ts";
+import { suggestSpelling } from "../../base/suggest-spelling.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { ApiProblem } from "../api-problem.ts";
 import type { ModelAction } from "../model-action.ts";
@@ -44,7 +44,9 @@ function findCall(
     const call = tool.shorthand?.fromAction(action, isOffered);
     if (call) return { ...call, tool };
   }
-  throw createModelProblem(`The model's action ${quoteValue(action)} does not match any hosted tool.`);
+  throw createModelProblem(
+    `The model's action ${quoteValue(action)} does not match any hosted tool.`,
+  );
 }
 
 function readUse(

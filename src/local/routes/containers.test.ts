@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { BadRequestError, NotFoundError, toFile } from "openai";
 import { describe, expect, it } from "vitest";
-import { startLocalStorage, START } from "../../../tests/support/local-storage.ts";
+import { START, startLocalStorage } from "../../../tests/support/local-storage.ts";
 
 type Api = Awaited<ReturnType<typeof startLocalStorage>>;
 

@@ -1,8 +1,8 @@
 import type { Context, Hono } from "hono";
 import { missingParameter, unknownParameter } from "../api-problem.ts";
 import type { ContainerFileRecord } from "../containers/container-files.ts";
-import { parseContainerOptions, parseFileId } from "../containers/parse-container-options.ts";
 import type { Containers } from "../containers/containers.ts";
+import { parseContainerOptions, parseFileId } from "../containers/parse-container-options.ts";
 import { readJsonBody } from "../http/read-json-body.ts";
 import { readMultipart } from "../http/read-multipart.ts";
 import { fileResponse } from "../store/file-response.ts";

@@ -2,7 +2,7 @@ import { readdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { NotFoundError, toFile } from "openai";
 import { describe, expect, it } from "vitest";
-import { startLocalStorage, START } from "../../../tests/support/local-storage.ts";
+import { START, startLocalStorage } from "../../../tests/support/local-storage.ts";
 
 /** Reads the body of an error response. */
 async function readError(answer: Response | Promise<Response>) {

@@ -1,8 +1,8 @@
 import type { Context, Hono } from "hono";
 import { getErrorMessage } from "../../base/errors.ts";
 import { ApiProblem } from "../api-problem.ts";
-import { readJsonBody } from "../http/read-json-body.ts";
 import { BufferedResponse } from "../http/buffered-response.ts";
+import { readJsonBody } from "../http/read-json-body.ts";
 import type { Ids } from "../ids.ts";
 import { formatMessageEvent, MessageWriter } from "../messages/message-events.ts";
 import { createMessageObject } from "../messages/message-object.ts";
@@ -99,7 +99,8 @@ async function respondWithStream(
         return failIfDrained(controller);
       }
       if (!(error instanceof ApiProblem)) onFault(error);
-      const problem = error instanceof ApiProblem ? error : new ApiProblem(500, getErrorMessage(error));
+      const problem =
+        error instanceof ApiProblem ? error : new ApiProblem(500, getErrorMessage(error));
       writer.writeProblem(problem, requestId);
       controller.close();
     }

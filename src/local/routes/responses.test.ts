@@ -1,6 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { hostSandbox } from "../../../tests/support/host-sandbox.ts";
-import { createRequester, readOutput, readAnswer } from "../../../tests/support/local/provider-fixture.ts";
+import {
+  createRequester,
+  readAnswer,
+  readOutput,
+} from "../../../tests/support/local/provider-fixture.ts";
 import { createTemporaryDataDir } from "../../../tests/support/local-storage.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import type { LocalModel } from "../models/local-model.ts";

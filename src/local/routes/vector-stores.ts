@@ -1,10 +1,14 @@
 import { type Context, Hono } from "hono";
 import { isPlainObject } from "../../base/freeze.ts";
-import { readNumber, readRecord, readStrings, type UnknownRecord } from "../../base/loose-fields.ts";
+import {
+  readNumber,
+  readRecord,
+  readStrings,
+  type UnknownRecord,
+} from "../../base/loose-fields.ts";
 import { ApiProblem, invalidType, invalidValue } from "../api-problem.ts";
 import { readJsonBody } from "../http/read-json-body.ts";
 import type { Attributes } from "../search/attribute-filter.ts";
-import { type ChunkSizes, defaultChunkSizes } from "../search/split-into-chunks.ts";
 import {
   fileChangeShape,
   newBatchShape,
@@ -13,6 +17,7 @@ import {
   searchShape,
   storeChangeShape,
 } from "../search/request-shapes.ts";
+import { type ChunkSizes, defaultChunkSizes } from "../search/split-into-chunks.ts";
 import type { NewStoreFile } from "../search/store-files.ts";
 import type { VectorStoreChange, VectorStores } from "../search/vector-stores.ts";
 import { readPageQuery } from "../store/paging.ts";

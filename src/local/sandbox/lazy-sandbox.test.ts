@@ -70,7 +70,10 @@ describe("LazySandbox", () => {
     await expect(lazy.open(options)).rejects.toThrow('got "mine". Not yet');
     Object.assign(given, createSandbox("mine"));
     await lazy.open(options);
-    expect(await lazy.chooseTested()).toEqual({ sandbox: given, reason: "mine: a trial run succeeded" });
+    expect(await lazy.chooseTested()).toEqual({
+      sandbox: given,
+      reason: "mine: a trial run succeeded",
+    });
   });
 
   test("waits on dispose for a running trial", async () => {

@@ -1,6 +1,13 @@
 import { isPlainObject } from "../../base/freeze.ts";
 import { invalidType } from "../api-problem.ts";
-import { taggedUnion, array, recordOf, object, type Validator, string } from "../validators/validator.ts";
+import {
+  array,
+  object,
+  recordOf,
+  string,
+  taggedUnion,
+  type Validator,
+} from "../validators/validator.ts";
 
 /** User-defined attributes of a file, for filtering. */
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
@@ -21,10 +28,14 @@ const attribute: Validator = (value, path) =>
 /** Validates `attributes`: at most 16, with strings of at most 512 characters. */
 export const attributesShape: Validator = recordOf(attribute, { keys: 16, keyLength: 64 });
 
-const createComparisonShape = (value: Validator) => object({ type: string(), key: string(), value });
+const createComparisonShape = (value: Validator) =>
+  object({ type: string(), key: string(), value });
 const one = createComparisonShape(scalar);
 const many = createComparisonShape(array(stringOrNumber));
-const compound = object({ type: string(), filters: array((value, path) => filterShape(value, path)) });
+const compound = object({
+  type: string(),
+  filters: array((value, path) => filterShape(value, path)),
+});
 
 /** Validates `filters`: a comparison, or `and` and `or` of filters. */
 export const filterShape: Validator = taggedUnion({

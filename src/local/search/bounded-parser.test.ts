@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { type DefaultTreeAdapterTypes, html, parse } from "parse5";
 import { expect, test } from "vitest";
-import { readHtml } from "./read-html.ts";
 import { HtmlText } from "./html-text.ts";
+import { readHtml } from "./read-html.ts";
 
 const names = [
   ...["a", "b", "body", "br", "button", "div", "font", "foreignObject", "form", "h1", "h2", "head"],

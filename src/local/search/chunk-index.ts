@@ -1,7 +1,7 @@
 import type { Database } from "../store/database.ts";
-import { readNumberColumn, type Row, readTextColumn } from "../store/row.ts";
-import type { Chunk } from "./split-into-chunks.ts";
+import { type Row, readNumberColumn, readTextColumn } from "../store/row.ts";
 import { FullTextIndex } from "./full-text-index.ts";
+import type { Chunk } from "./split-into-chunks.ts";
 
 /** A chunk that contains some of the terms. */
 export interface ChunkMatch {

@@ -1,7 +1,7 @@
 import type { StatementSync } from "node:sqlite";
 import type { Database } from "../store/database.ts";
 import { readNumberColumn } from "../store/row.ts";
-import { toMatchExpression, toIndexableText } from "./extract-terms.ts";
+import { toIndexableText, toMatchExpression } from "./extract-terms.ts";
 
 /** The database methods that the index needs. */
 export type IndexDatabase = Pick<Database, "exec" | "prepare">;

@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Database } from "../store/database.ts";
-import { readNumberColumn, type Row, readTextColumn } from "../store/row.ts";
 import { countTokens } from "../count-tokens.ts";
+import type { Database } from "../store/database.ts";
+import { type Row, readNumberColumn, readTextColumn } from "../store/row.ts";
 import type { ChunkIndex } from "./chunk-index.ts";
-import { type Chunk, splitIntoChunks } from "./split-into-chunks.ts";
 import { extractText, type FileProblem, type FileText } from "./extract-text.ts";
+import { type Chunk, splitIntoChunks } from "./split-into-chunks.ts";
 
 /** The uploaded files. */
 export interface SearchableFiles {
@@ -141,7 +141,8 @@ export class Indexer {
       await nextTurn();
     }
     this.#database.transaction(() => {
-      if (this.#add(file, slice)) this.#finish.run("completed", null, bytes, readNumberColumn(file, "row"));
+      if (this.#add(file, slice))
+        this.#finish.run("completed", null, bytes, readNumberColumn(file, "row"));
     });
   }
 

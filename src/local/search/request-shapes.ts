@@ -2,19 +2,19 @@ import { readRecord } from "../../base/loose-fields.ts";
 import type { ApiProblem } from "../api-problem.ts";
 import { createInvalidParameterProblem } from "../validators/openai-wording.ts";
 import {
-  taggedUnion,
-  number,
-  either,
+  array,
   boolean,
+  either,
   integer,
   joinPath,
-  array,
-  recordOf,
   nullable,
+  number,
   object,
   oneOf,
-  type Validator,
+  recordOf,
   string,
+  taggedUnion,
+  type Validator,
 } from "../validators/validator.ts";
 import { attributesShape, filterShape } from "./attribute-filter.ts";
 
@@ -39,7 +39,13 @@ function checkChunkSizes(value: unknown, path: string): ApiProblem | null {
   const rule = `a value <= ${most}, half of 'max_chunk_size_tokens'`;
   const code = "integer_above_max_value";
   const where = joinPath(path, "chunk_overlap_tokens");
-  return createInvalidParameterProblem(where, "integer above maximum value", rule, String(overlap), code);
+  return createInvalidParameterProblem(
+    where,
+    "integer above maximum value",
+    rule,
+    String(overlap),
+    code,
+  );
 }
 
 const expiresAfter = object({

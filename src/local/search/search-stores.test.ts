@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { birds, openStores, defaultStore } from "../../../tests/support/vector-stores.ts";
+import { birds, defaultStore, openStores } from "../../../tests/support/vector-stores.ts";
 import { defaultChunkSizes } from "./split-into-chunks.ts";
 
 describe("searchStores()", () => {

@@ -2,8 +2,8 @@ import type { Database } from "../store/database.ts";
 import { readTextColumn } from "../store/row.ts";
 import { type Attributes, matchesFilter } from "./attribute-filter.ts";
 import type { ChunkIndex } from "./chunk-index.ts";
-import { parseAttributes } from "./store-objects.ts";
 import { extractTerms } from "./extract-terms.ts";
+import { parseAttributes } from "./store-objects.ts";
 
 /** A search over several stores. */
 export interface StoreQuery {
@@ -71,7 +71,11 @@ function createFileReader(
     if (row === undefined) return null;
     const attributes = parseAttributes(row);
     if (!matchesFilter(attributes, filters)) return null;
-    return { fileId: readTextColumn(row, "file_id"), filename: readTextColumn(row, "filename"), attributes };
+    return {
+      fileId: readTextColumn(row, "file_id"),
+      filename: readTextColumn(row, "filename"),
+      attributes,
+    };
   };
   return (file) => {
     const before = known.get(file);

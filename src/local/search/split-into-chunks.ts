@@ -22,7 +22,10 @@ const BYTES_PER_TOKEN = 4;
  * in the last quarter of a chunk. So a chunk is at least three quarters full and shares at most half
  * of its size with the next one, so the time is linear.
  */
-export function* splitIntoChunks(text: string, sizes: ChunkSizes = defaultChunkSizes): Generator<Chunk> {
+export function* splitIntoChunks(
+  text: string,
+  sizes: ChunkSizes = defaultChunkSizes,
+): Generator<Chunk> {
   const most = sizes.maxTokens * BYTES_PER_TOKEN;
   const overlap = Math.min(sizes.overlapTokens * BYTES_PER_TOKEN, most / 2);
   let start = 0;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { birds, openStores, defaultStore } from "../../../tests/support/vector-stores.ts";
+import { birds, defaultStore, openStores } from "../../../tests/support/vector-stores.ts";
 import { defaultChunkSizes } from "./split-into-chunks.ts";
 
 describe("A file in a vector store", () => {
@@ -126,7 +126,11 @@ describe("A file in a vector store", () => {
     const { id } = stores.create(defaultStore);
     const fileId = attach(id, "owl.md", birds["owl.md"]);
     await stores.waitUntilIdle();
-    const again = stores.files.attach(id, { fileId, attributes: { a: 1 }, sizes: defaultChunkSizes });
+    const again = stores.files.attach(id, {
+      fileId,
+      attributes: { a: 1 },
+      sizes: defaultChunkSizes,
+    });
     expect(again).toMatchObject({ status: "in_progress", attributes: { a: 1 } });
     await stores.waitUntilIdle();
     expect(search("owls", { vectorStoreIds: [id] })).toHaveLength(1);

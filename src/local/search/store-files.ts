@@ -3,11 +3,11 @@ import { ApiProblem, notFound } from "../api-problem.ts";
 import type { Ids } from "../ids.ts";
 import type { Database } from "../store/database.ts";
 import { type ListPage, type PageQuery, readRowPage, toPage } from "../store/paging.ts";
-import { readNumberColumn, type Row } from "../store/row.ts";
+import { type Row, readNumberColumn } from "../store/row.ts";
 import type { Attributes } from "./attribute-filter.ts";
 import type { ChunkIndex } from "./chunk-index.ts";
-import type { ChunkSizes } from "./split-into-chunks.ts";
 import type { SearchableFiles } from "./indexer.ts";
+import type { ChunkSizes } from "./split-into-chunks.ts";
 import {
   type FileBatchObject,
   toBatchObject,

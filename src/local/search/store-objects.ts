@@ -1,5 +1,11 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import { readNumberColumn, readNullableNumber, type Row, readTextColumn, readNullableText } from "../store/row.ts";
+import {
+  type Row,
+  readNullableNumber,
+  readNullableText,
+  readNumberColumn,
+  readTextColumn,
+} from "../store/row.ts";
 import type { Attributes } from "./attribute-filter.ts";
 
 /** Numbers of files by status. */

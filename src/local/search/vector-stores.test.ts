@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
-import { birds, openStores, defaultStore } from "../../../tests/support/vector-stores.ts";
+import { birds, defaultStore, openStores } from "../../../tests/support/vector-stores.ts";
 import { randomIds } from "../ids.ts";
 import { defaultChunkSizes } from "./split-into-chunks.ts";
 import { VectorStores } from "./vector-stores.ts";
@@ -63,7 +63,12 @@ describe("A vector store", () => {
   test("changes only the fields that are set", async () => {
     await using opened = openStores();
     const { stores } = opened;
-    const { id } = stores.create({ ...defaultStore, name: "a", description: "d", metadata: { b: "c" } });
+    const { id } = stores.create({
+      ...defaultStore,
+      name: "a",
+      description: "d",
+      metadata: { b: "c" },
+    });
     expect(stores.update(id, {})).toMatchObject({
       name: "a",
       description: "d",

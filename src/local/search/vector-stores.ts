@@ -3,16 +3,16 @@ import { ApiProblem, notFound } from "../api-problem.ts";
 import type { Ids } from "../ids.ts";
 import type { Database } from "../store/database.ts";
 import { type ListPage, type PageQuery, readRowPage, toPage } from "../store/paging.ts";
-import { readNumberColumn, type Row } from "../store/row.ts";
+import { type Row, readNumberColumn } from "../store/row.ts";
 import { assertValid } from "../validators/validator.ts";
 import { filterShape } from "./attribute-filter.ts";
 import { ChunkIndex } from "./chunk-index.ts";
-import type { ChunkSizes } from "./split-into-chunks.ts";
 import { Indexer, type SearchableFiles } from "./indexer.ts";
+import { prepareTables } from "./prepare-tables.ts";
 import { type SearchHit, searchStores } from "./search-stores.ts";
+import type { ChunkSizes } from "./split-into-chunks.ts";
 import { type NewStoreFile, StoreFiles } from "./store-files.ts";
 import { getExpiry, toStoreObject, type VectorStoreObject } from "./store-objects.ts";
-import { prepareTables } from "./prepare-tables.ts";
 
 /** Options of {@link VectorStores}. */
 export interface VectorStoresOptions {
@@ -202,7 +202,8 @@ export class VectorStores {
     if (end !== null && now >= end) {
       throw new ApiProblem(400, `Vector store with id '${id}' is expired.`, { param: "id" });
     }
-    if (now !== readNumberColumn(row, "last_active_at")) this.#touch.run(now, readNumberColumn(row, "row"));
+    if (now !== readNumberColumn(row, "last_active_at"))
+      this.#touch.run(now, readNumberColumn(row, "row"));
     return row;
   }
 

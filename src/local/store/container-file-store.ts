@@ -1,7 +1,7 @@
 import type { Ids } from "../ids.ts";
 import type { Database } from "./database.ts";
 import { type PageQuery, readRowPage } from "./paging.ts";
-import { readNumberColumn, type Row, readTextColumn } from "./row.ts";
+import { type Row, readNumberColumn, readTextColumn } from "./row.ts";
 
 /** The record of a file in a container. Its bytes are in the container's folder. */
 export interface StoredContainerFile {
@@ -157,7 +157,9 @@ export class ContainerFileStore {
       }
     }
     const missing = [...known.values()];
-    const deletedRows = isPartial ? [] : missing.filter((row) => readNumberColumn(row, "change") <= since);
+    const deletedRows = isPartial
+      ? []
+      : missing.filter((row) => readNumberColumn(row, "change") <= since);
     for (const row of deletedRows) work.push(() => this.delete(readTextColumn(row, "id")));
     if (work.length > 0) {
       this.#database.transaction(() => {

@@ -1,6 +1,6 @@
 import type { Database } from "./database.ts";
 import { type PageQuery, readRowPage } from "./paging.ts";
-import { readNumberColumn, type Row, readTextColumn, readNullableText } from "./row.ts";
+import { type Row, readNullableText, readNumberColumn, readTextColumn } from "./row.ts";
 
 /** The memory limits that OpenAI accepts, in ascending order. */
 export const MEMORY_TIERS: readonly string[] = ["1g", "4g", "16g", "64g"];

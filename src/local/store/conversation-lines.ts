@@ -1,7 +1,7 @@
 import type { WireItem } from "../../openai/wire.ts";
 import type { Database } from "./database.ts";
 import { POSITIONS_PER_LINE } from "./response-tables.ts";
-import { readNumberColumn, readNullableNumber, type Row, readTextColumn } from "./row.ts";
+import { type Row, readNullableNumber, readNumberColumn, readTextColumn } from "./row.ts";
 import type { SerializedItem } from "./serialized-item.ts";
 
 /** A position on a line. Responses end at positions, and other responses can continue from there. */

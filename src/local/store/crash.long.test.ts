@@ -2,7 +2,7 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import OpenAI, { toFile } from "openai";
 import { describe, expect, it } from "vitest";
-import { startLocalStorage, createTemporaryDataDir } from "../../../tests/support/local-storage.ts";
+import { createTemporaryDataDir, startLocalStorage } from "../../../tests/support/local-storage.ts";
 import { startLocalStorageProcess } from "../../../tests/support/local-storage-process.ts";
 import { systemClock } from "../../base/clock.ts";
 

@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 import { createTemporaryDataDir } from "../../../tests/support/local-storage.ts";
 import { openDatabase } from "./database.ts";
-import { readNumberColumn, readNullableNumber, readTextColumn, readNullableText } from "./row.ts";
+import { readNullableNumber, readNullableText, readNumberColumn, readTextColumn } from "./row.ts";
 
 const STEPS = [
   "CREATE TABLE notes (text TEXT) STRICT",
@@ -90,7 +90,11 @@ describe("a database row", () => {
     expect([readTextColumn(row, "name"), readNumberColumn(row, "size")]).toEqual(["a", 1]);
     expect([readNullableText(row, "none"), readNullableNumber(row, "none")]).toEqual([null, null]);
     expect([readNullableText(row, "name"), readNullableNumber(row, "size")]).toEqual(["a", 1]);
-    expect(() => readTextColumn(row, "size")).toThrow("The database column size contains a number.");
-    expect(() => readNumberColumn(row, "name")).toThrow("The database column name contains a string.");
+    expect(() => readTextColumn(row, "size")).toThrow(
+      "The database column size contains a number.",
+    );
+    expect(() => readNumberColumn(row, "name")).toThrow(
+      "The database column name contains a string.",
+    );
   });
 });

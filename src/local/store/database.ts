@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { InvalidOptionError, getErrorMessage } from "../../base/errors.ts";
+import { getErrorMessage, InvalidOptionError } from "../../base/errors.ts";
 
 /**
  * The SQLite database of a local provider. Committed data survives a crash of the process.

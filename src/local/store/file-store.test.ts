@@ -1,7 +1,7 @@
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { startLocalStorage, createTemporaryDataDir } from "../../../tests/support/local-storage.ts";
+import { createTemporaryDataDir, startLocalStorage } from "../../../tests/support/local-storage.ts";
 
 const ALL = { limit: 100, order: "asc" } as const;
 

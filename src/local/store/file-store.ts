@@ -4,10 +4,10 @@ import { join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import type { Ids } from "../ids.ts";
 import type { Database } from "./database.ts";
-import { safeFileName } from "./safe-file-name.ts";
 import { IncomingFolder } from "./incoming-folder.ts";
 import { type PageQuery, readRowPage } from "./paging.ts";
-import { readNumberColumn, readNullableNumber, type Row, readTextColumn } from "./row.ts";
+import { type Row, readNullableNumber, readNumberColumn, readTextColumn } from "./row.ts";
+import { safeFileName } from "./safe-file-name.ts";
 
 /** The record of an uploaded file. */
 export interface StoredFile {

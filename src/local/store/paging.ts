@@ -2,7 +2,7 @@ import type { SQLInputValue } from "node:sqlite";
 import { ApiProblem, invalidValue } from "../api-problem.ts";
 import { readBoundedInteger } from "../validators/validator.ts";
 import type { Database } from "./database.ts";
-import { readNumberColumn, type Row } from "./row.ts";
+import { type Row, readNumberColumn } from "./row.ts";
 
 /** A client's request for one page of a list. */
 export interface PageQuery {

@@ -1,9 +1,14 @@
 import type { WireItem } from "../../openai/wire.ts";
+import {
+  ConversationLines,
+  type LineRange,
+  toAddress,
+  toLinePosition,
+} from "./conversation-lines.ts";
 import type { Database } from "./database.ts";
-import { ConversationLines, type LineRange, toAddress, toLinePosition } from "./conversation-lines.ts";
 import { findPositionPage, type PageQuery } from "./paging.ts";
 import { responseTables } from "./response-tables.ts";
-import { readNumberColumn, type Row, readTextColumn, readNullableText } from "./row.ts";
+import { type Row, readNullableText, readNumberColumn, readTextColumn } from "./row.ts";
 import type { SerializedItem } from "./serialized-item.ts";
 
 /** A response to store, with the items that it adds to its conversation. */

@@ -1,7 +1,7 @@
 import { isPlainObject } from "../../base/freeze.ts";
 import { readRecord, readRecords, readString } from "../../base/loose-fields.ts";
 import type { WireItem } from "../../openai/wire.ts";
-import { taggedUnion, nullable, object, oneOf, string } from "../validators/validator.ts";
+import { nullable, object, oneOf, string, taggedUnion } from "../validators/validator.ts";
 import { createObjectSchema, isString, joinParagraphs } from "./function-schema.ts";
 import { createDeltas, createNoEvents } from "./item-events.ts";
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type TurnParts, createTurnState } from "../../../tests/support/local/turn-state.ts";
+import { createTurnState, type TurnParts } from "../../../tests/support/local/turn-state.ts";
 import { useTool } from "../responses/use-tool.ts";
 
 const tools = [{ type: "code_interpreter", container: { type: "auto" } }];

@@ -1,7 +1,15 @@
 import { readRecords, readString } from "../../base/loose-fields.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import type { PythonRun } from "../sandbox/sandbox.ts";
-import { taggedUnion, either, array, nullable, object, oneOf, string } from "../validators/validator.ts";
+import {
+  array,
+  either,
+  nullable,
+  object,
+  oneOf,
+  string,
+  taggedUnion,
+} from "../validators/validator.ts";
 import { hideContainerSecrets, newContainerFields } from "./container-fields.ts";
 import { createStringsSchema, isString, joinParagraphs } from "./function-schema.ts";
 import { createDeltas, createStages, toInProgress } from "./item-events.ts";

@@ -1,14 +1,14 @@
 import {
   anyObject,
-  taggedUnion,
-  integer,
   array,
+  integer,
   nullable,
   object,
   oneOf,
   string,
+  taggedUnion,
 } from "../validators/validator.ts";
-import { typeOnly, callFields, itemId, status, type } from "./item-fields.ts";
+import { callFields, itemId, status, type, typeOnly } from "./item-fields.ts";
 import type { ToolRecord } from "./tool-record.ts";
 
 /** Operates a computer at the client. Local models never call it, but its items are accepted. https://platform.openai.com/docs/guides/tools-computer-use */

@@ -1,6 +1,14 @@
 import { readRecord } from "../../base/loose-fields.ts";
 import type { WireItem } from "../../openai/wire.ts";
-import { taggedUnion, array, nullable, object, oneOf, type Validator, string } from "../validators/validator.ts";
+import {
+  array,
+  nullable,
+  object,
+  oneOf,
+  string,
+  taggedUnion,
+  type Validator,
+} from "../validators/validator.ts";
 import { type } from "./item-fields.ts";
 
 /** Validates which domains a container's programs may connect to. */

@@ -1,19 +1,25 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import { readNumber, readRecord, readRecords, readString, readStrings } from "../../base/loose-fields.ts";
+import {
+  readNumber,
+  readRecord,
+  readRecords,
+  readString,
+  readStrings,
+} from "../../base/loose-fields.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import {
   anyObject,
-  taggedUnion,
-  number,
+  array,
   either,
   integer,
   joinPath,
-  array,
   nullable,
+  number,
   object,
   oneOf,
-  type Validator,
   string,
+  taggedUnion,
+  type Validator,
 } from "../validators/validator.ts";
 import { createStringsSchema, isString, joinParagraphs } from "./function-schema.ts";
 import { createStages, toInProgress } from "./item-events.ts";

@@ -1,12 +1,12 @@
 import {
   anything,
-  taggedUnion,
   array,
   nullable,
   object,
   oneOf,
-  type Validator,
   string,
+  taggedUnion,
+  type Validator,
 } from "../validators/validator.ts";
 
 /** Validates a `type` that already selected the validator. */
@@ -36,7 +36,9 @@ export const caller: Validator = nullable(
 export const created_by: Validator = nullable(string());
 
 /** Validates who may call a tool: the model itself or its programs. */
-export const allowed_callers: Validator = nullable(array(oneOf("direct", "programmatic"), { min: 1 }));
+export const allowed_callers: Validator = nullable(
+  array(oneOf("direct", "programmatic"), { min: 1 }),
+);
 
 /** The required fields of every item with a `call_id`. */
 export const callFields = { type, call_id: callId };

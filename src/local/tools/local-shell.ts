@@ -1,7 +1,15 @@
 import { readRecord, readString } from "../../base/loose-fields.ts";
-import { integer, array, recordOf, nullable, object, oneOf, string } from "../validators/validator.ts";
+import {
+  array,
+  integer,
+  nullable,
+  object,
+  oneOf,
+  recordOf,
+  string,
+} from "../validators/validator.ts";
 import { createNoEvents } from "./item-events.ts";
-import { typeOnly, callFields, callId, itemId, longText, status, type } from "./item-fields.ts";
+import { callFields, callId, itemId, longText, status, type, typeOnly } from "./item-fields.ts";
 import type { ToolRecord } from "./tool-record.ts";
 
 /** Shell commands of older models, run by the client. Local models never call it, but its items are accepted. */
@@ -16,7 +24,11 @@ export const localShell: ToolRecord = {
           id: string(),
           action: object(
             { type: oneOf("exec"), command: array(string()), env: recordOf(string()) },
-            { timeout_ms: nullable(integer()), working_directory: nullable(string()), user: nullable(string()) },
+            {
+              timeout_ms: nullable(integer()),
+              working_directory: nullable(string()),
+              user: nullable(string()),
+            },
           ),
         },
         { status },

@@ -4,16 +4,16 @@ import type { WireItem } from "../../openai/wire.ts";
 import { missingParameter } from "../api-problem.ts";
 import {
   anything,
-  either,
-  boolean,
-  joinPath,
   array,
-  recordOf,
+  boolean,
+  either,
+  joinPath,
   nullable,
   object,
   oneOf,
-  type Validator,
+  recordOf,
   string,
+  type Validator,
 } from "../validators/validator.ts";
 import { createDeltas, createStages, toInProgress } from "./item-events.ts";
 import { allowed_callers, itemId, longText, type } from "./item-fields.ts";

@@ -1,5 +1,5 @@
 import { object, oneOf, string } from "../validators/validator.ts";
-import { typeOnly, callFields, longText } from "./item-fields.ts";
+import { callFields, longText, typeOnly } from "./item-fields.ts";
 import type { ToolRecord } from "./tool-record.ts";
 
 /** Lets the model call tools from programs. Local models never do, but the items are accepted. */

@@ -5,7 +5,10 @@ import { useTool } from "../responses/use-tool.ts";
 describe("Shell commands", () => {
   test("report a timeout without an exit code", async () => {
     const tools = [{ type: "shell", environment: { type: "container_auto" } }];
-    const state = createTurnState({ tools, shell: { stdout: "1", exitCode: null, timedOut: true } });
+    const state = createTurnState({
+      tools,
+      shell: { stdout: "1", exitCode: null, timedOut: true },
+    });
     expect(await useTool({ shell: ["sleep 9"] }, state)).toBe(false);
     expect(state.output[1]).toMatchObject({
       output: [{ stdout: "1", stderr: "", outcome: { type: "timeout" } }],

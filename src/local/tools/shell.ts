@@ -1,9 +1,17 @@
 import { isPlainObject } from "../../base/freeze.ts";
 import { readRecord, readRecords, readString, readStrings } from "../../base/loose-fields.ts";
 import type { WireItem } from "../../openai/wire.ts";
-import { splitIntoChunks } from "../split-into-chunks.ts";
 import type { ShellRun } from "../sandbox/sandbox.ts";
-import { taggedUnion, integer, array, nullable, object, oneOf, string } from "../validators/validator.ts";
+import { splitIntoChunks } from "../split-into-chunks.ts";
+import {
+  array,
+  integer,
+  nullable,
+  object,
+  oneOf,
+  string,
+  taggedUnion,
+} from "../validators/validator.ts";
 import { hideContainerSecrets, newContainerFields } from "./container-fields.ts";
 import { createObjectSchema, isString, joinParagraphs } from "./function-schema.ts";
 import { toInProgress } from "./item-events.ts";
@@ -18,7 +26,9 @@ import {
 import type { LocalToolEvents } from "./local-tool.ts";
 import type { ToolRecord } from "./tool-record.ts";
 
-const localSkills = array(object({ name: string(), description: string(), path: string() }), { max: 200 });
+const localSkills = array(object({ name: string(), description: string(), path: string() }), {
+  max: 200,
+});
 const reference = object({ type, container_id: string({ min: 1 }) });
 const local = object({ type }, { skills: localSkills });
 
@@ -45,7 +55,10 @@ const environment = taggedUnion({
   local,
 });
 
-const outcome = taggedUnion({ exit: object({ type, exit_code: integer() }), timeout: object({ type }) });
+const outcome = taggedUnion({
+  exit: object({ type, exit_code: integer() }),
+  timeout: object({ type }),
+});
 
 /** Runs commands in a container, or passes them to the client. https://platform.openai.com/docs/guides/tools-shell */
 export const shell: ToolRecord = {
@@ -165,7 +178,11 @@ function createCallEvents(item: WireItem): LocalToolEvents {
       const name = "response.shell_call_command";
       return [
         { type: `${name}.added`, command_index, command: "" },
-        ...splitIntoChunks(command).map((delta) => ({ type: `${name}.delta`, command_index, delta })),
+        ...splitIntoChunks(command).map((delta) => ({
+          type: `${name}.delta`,
+          command_index,
+          delta,
+        })),
         { type: `${name}.done`, command_index, command },
       ];
     }),

@@ -1,4 +1,12 @@
-import { anyObject, anything, array, nullable, object, oneOf, string } from "../validators/validator.ts";
+import {
+  anyObject,
+  anything,
+  array,
+  nullable,
+  object,
+  oneOf,
+  string,
+} from "../validators/validator.ts";
 import { callId, created_by, itemId, status, type } from "./item-fields.ts";
 import type { ToolRecord } from "./tool-record.ts";
 
@@ -9,7 +17,10 @@ const options = { id: itemId, call_id: nullable(callId), execution, status, crea
 export const toolSearch: ToolRecord = {
   kind: "tool_search",
   choiceTypes: [],
-  check: object({ type }, { execution, description: nullable(string()), parameters: nullable(anyObject) }),
+  check: object(
+    { type },
+    { execution, description: nullable(string()), parameters: nullable(anyObject) },
+  ),
   items: {
     tool_search_call: { check: object({ type, arguments: anything }, options) },
     tool_search_output: {

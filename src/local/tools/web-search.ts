@@ -6,15 +6,15 @@ import type { ModelAction } from "../model-action.ts";
 import {
   anyObject,
   anything,
-  taggedUnion,
+  array,
   boolean,
   idWithPrefix,
   integer,
-  array,
   nullable,
   object,
   oneOf,
   string,
+  taggedUnion,
 } from "../validators/validator.ts";
 import { createStringsSchema, isString, joinParagraphs } from "./function-schema.ts";
 import { createStages, toInProgress } from "./item-events.ts";
@@ -56,7 +56,9 @@ const current = object(
 const preview = object({ type }, { search_context_size, search_content_types, user_location });
 
 const sources = nullable(
-  array(taggedUnion({ url: object({ type, url: string() }), api: object({ type, name: string() }) })),
+  array(
+    taggedUnion({ url: object({ type, url: string() }), api: object({ type, name: string() }) }),
+  ),
 );
 
 /** Searches the provider's pages, opens one, or finds text in one. https://platform.openai.com/docs/guides/tools-web-search */

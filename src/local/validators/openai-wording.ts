@@ -21,7 +21,13 @@ export const openAIWording: Wording = {
   outOfBounds: (path, excess) => BOUNDS[excess.kind](path, excess),
   mismatch: (path, pattern) => {
     const expected = `a string that matches the pattern '${pattern.source}'`;
-    return createInvalidParameterProblem(path, "string does not match pattern", expected, null, "invalid_value");
+    return createInvalidParameterProblem(
+      path,
+      "string does not match pattern",
+      expected,
+      null,
+      "invalid_value",
+    );
   },
 };
 
@@ -54,7 +60,13 @@ const createLengthWording =
     const isEmpty = size === 0;
     const got = isEmpty ? `an empty ${noun}` : `${article} ${noun} with length ${size}`;
     const code = isEmpty ? `empty_${noun}` : `${noun}_${BEYOND[side]}_length`;
-    return createInvalidParameterProblem(path, isEmpty ? `empty ${noun}` : what, expected, got, code);
+    return createInvalidParameterProblem(
+      path,
+      isEmpty ? `empty ${noun}` : what,
+      expected,
+      got,
+      code,
+    );
   };
 
 const createValueWording =
@@ -62,7 +74,13 @@ const createValueWording =
   (path, { size, side, limit }) => {
     const what = `${noun} ${side === "min" ? "below minimum" : "above maximum"} value`;
     const expected = `a value ${side === "min" ? ">=" : "<="} ${limit}`;
-    return createInvalidParameterProblem(path, what, expected, String(size), `${noun}_${BEYOND[side]}_value`);
+    return createInvalidParameterProblem(
+      path,
+      what,
+      expected,
+      String(size),
+      `${noun}_${BEYOND[side]}_value`,
+    );
   };
 
 const BEYOND = { min: "below_min", max: "above_max" } as const;

@@ -1,15 +1,15 @@
 import { describe, expect, test } from "vitest";
 import {
   anyObject,
-  taggedUnion,
-  number,
-  either,
-  boolean,
-  integer,
   array,
+  boolean,
+  either,
+  integer,
+  number,
   object,
   oneOf,
   string,
+  taggedUnion,
 } from "./validator.ts";
 
 const none = () => null;

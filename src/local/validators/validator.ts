@@ -1,6 +1,6 @@
 import { isPlainObject } from "../../base/freeze.ts";
 import type { ApiProblem } from "../api-problem.ts";
-import { joinPath, openAIWording, createInvalidParameterProblem } from "./openai-wording.ts";
+import { createInvalidParameterProblem, joinPath, openAIWording } from "./openai-wording.ts";
 import type { BoundViolation, Wording } from "./wording.ts";
 
 export { joinPath };
@@ -111,7 +111,10 @@ export function array(each: Validator, bounds: Bounds = {}): Validator {
 }
 
 /** Accepts objects with arbitrary keys, up to a number of keys and a key length. */
-export function recordOf(each: Validator, limits: { keys?: number; keyLength?: number } = {}): Validator {
+export function recordOf(
+  each: Validator,
+  limits: { keys?: number; keyLength?: number } = {},
+): Validator {
   const { keys: max = Number.POSITIVE_INFINITY, keyLength = Number.POSITIVE_INFINITY } = limits;
   const key = string({ max: keyLength });
   return (value, path, words = openAIWording) => {

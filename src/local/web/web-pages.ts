@@ -1,12 +1,12 @@
 import { DatabaseSync } from "node:sqlite";
+import { extractTerms } from "../search/extract-terms.ts";
 import { FullTextIndex } from "../search/full-text-index.ts";
 import { readHtml } from "../search/read-html.ts";
-import { extractTerms } from "../search/extract-terms.ts";
 import { Addresses, toAddressKey } from "./addresses.ts";
-import { isAllowedDomain } from "./is-allowed-domain.ts";
-import { findInText, type TextMatch } from "./find-in-text.ts";
-import { type PageFile, readPageFiles, readTextFile } from "./read-page-files.ts";
 import { createSnippet } from "./create-snippet.ts";
+import { findInText, type TextMatch } from "./find-in-text.ts";
+import { isAllowedDomain } from "./is-allowed-domain.ts";
+import { type PageFile, readPageFiles, readTextFile } from "./read-page-files.ts";
 
 /** A search result. */
 export interface FoundPage {

@@ -1,4 +1,4 @@
-import { filterByType, readStringOrNull, readRecord, readString } from "../../base/loose-fields.ts";
+import { filterByType, readRecord, readString, readStringOrNull } from "../../base/loose-fields.ts";
 import {
   type ApplyPatchConfig,
   type ApplyPatchResult,
@@ -74,7 +74,9 @@ function toFinishedCall(item: WireItem, answer: WireItem = {}): ApplyPatchResult
   const { operation, path } = readOperation(item);
   if (operation === null) return [];
   const success = answer["status"] === "completed";
-  return [{ callId: getCallId(item), operation, path, success, message: readString(answer, "output") }];
+  return [
+    { callId: getCallId(item), operation, path, success, message: readString(answer, "output") },
+  ];
 }
 
 function readPatchParams(item: WireItem): object {

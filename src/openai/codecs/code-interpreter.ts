@@ -10,7 +10,7 @@ import {
 import { checkWithFactory } from "../../tools/hosted-tool.ts";
 import type { WireCodeInterpreter, WireItem } from "../wire.ts";
 import type { CodecEnv, HostedToolCodec } from "./codec.ts";
-import { toWireContainerOptions, describeFailure, hasFailed, identifyCall } from "./codec-parts.ts";
+import { describeFailure, hasFailed, identifyCall, toWireContainerOptions } from "./codec-parts.ts";
 import { type MessageText, readMessageText } from "./message-text.ts";
 import { findTraceback } from "./traceback.ts";
 
@@ -80,7 +80,8 @@ function toWireContainer(
   { container }: CodeInterpreterConfig,
   { containerId, auto = {} }: CodecEnv,
 ): WireCodeInterpreter["container"] {
-  if (container === undefined) return containerId ?? { type: "auto", ...toWireContainerOptions(auto) };
+  if (container === undefined)
+    return containerId ?? { type: "auto", ...toWireContainerOptions(auto) };
   if (!("type" in container)) return container.id;
   // Host mounts are uploaded to a separate container before the first request.
   const own = container.hostMounts === undefined ? null : containerId;

@@ -10,7 +10,7 @@ import { webSearchTool } from "../../tools/hosted/web-search.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import type { WireItem } from "../wire.ts";
 import { defaultCodecs } from "./index.ts";
-import { withoutText, findRefusal, readMessageText } from "./message-text.ts";
+import { findRefusal, readMessageText, withoutText } from "./message-text.ts";
 
 const tools: readonly HostedTool[] = [
   webSearchTool(),

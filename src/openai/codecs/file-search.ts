@@ -1,5 +1,12 @@
 import { InvalidOptionError } from "../../base/errors.ts";
-import { filterByType, readNumber, readRecord, readRecords, readString, readStrings } from "../../base/loose-fields.ts";
+import {
+  filterByType,
+  readNumber,
+  readRecord,
+  readRecords,
+  readString,
+  readStrings,
+} from "../../base/loose-fields.ts";
 import {
   type FileSearchConfig,
   type FileSearchHit,
@@ -46,7 +53,9 @@ export const fileSearchCodec: HostedToolCodec<FileSearchConfig, FileSearchResult
       return {
         ...identifyCall(item, tool),
         params: { query: queries[0] ?? "", queries },
-        output: hasFailed(readString(item, "status")) ? null : createFileSearchResult([item], words),
+        output: hasFailed(readString(item, "status"))
+          ? null
+          : createFileSearchResult([item], words),
         success: !hasFailed(readString(item, "status")),
         message: describeFileSearch(item),
       };

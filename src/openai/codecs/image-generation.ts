@@ -1,4 +1,4 @@
-import { filterByType, readStringOrNull, readString } from "../../base/loose-fields.ts";
+import { filterByType, readString, readStringOrNull } from "../../base/loose-fields.ts";
 import {
   type GeneratedImage,
   type ImageGenerationConfig,

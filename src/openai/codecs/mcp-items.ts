@@ -1,4 +1,10 @@
-import { filterByType, readStringOrNull, readRecord, readRecords, readString } from "../../base/loose-fields.ts";
+import {
+  filterByType,
+  readRecord,
+  readRecords,
+  readString,
+  readStringOrNull,
+} from "../../base/loose-fields.ts";
 import { quoteValue } from "../../base/quote-value.ts";
 import type { McpCall, McpConfig, McpListedTool } from "../../tools/hosted/mcp.ts";
 import type { WireItem } from "../wire.ts";

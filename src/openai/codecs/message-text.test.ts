@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { WireItem } from "../wire.ts";
-import { withoutText, findRefusal, readMessageText } from "./message-text.ts";
+import { findRefusal, readMessageText, withoutText } from "./message-text.ts";
 
 const cite = { type: "url_citation", url: "https://a.example", title: "A" };
 const createPart = (text: string, ...annotations: object[]) => ({

@@ -1,5 +1,5 @@
 import { InvalidOptionError, WinkError } from "../../base/errors.ts";
-import { readStringOrNull, readRecord, readString } from "../../base/loose-fields.ts";
+import { readRecord, readString, readStringOrNull } from "../../base/loose-fields.ts";
 import { quoteValue } from "../../base/quote-value.ts";
 import type {
   ApplyPatchCall,
@@ -48,7 +48,10 @@ export function readOperation(item: WireItem): {
   readonly path: string;
 } {
   const wire = readRecord(item, "operation");
-  return { operation: operations.get(readString(wire, "type")) ?? null, path: readString(wire, "path") };
+  return {
+    operation: operations.get(readString(wire, "type")) ?? null,
+    path: readString(wire, "path"),
+  };
 }
 
 const operations: ReadonlyMap<string, ApplyPatchCall["operation"]> = new Map([

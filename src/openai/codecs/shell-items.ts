@@ -1,4 +1,11 @@
-import { filterByType, readNumber, readRecord, readRecords, readString, readStrings } from "../../base/loose-fields.ts";
+import {
+  filterByType,
+  readNumber,
+  readRecord,
+  readRecords,
+  readString,
+  readStrings,
+} from "../../base/loose-fields.ts";
 import { quoteValue } from "../../base/quote-value.ts";
 import type {
   ShellCall,
@@ -110,7 +117,9 @@ function isExitZero(outcome: ShellOutcome): boolean {
 }
 
 function formatCommands(commands: readonly string[]): string {
-  return commands.length === 0 ? "no command" : commands.map((command) => quoteValue(command)).join(", ");
+  return commands.length === 0
+    ? "no command"
+    : commands.map((command) => quoteValue(command)).join(", ");
 }
 
 function describeEnd({ outcome, stderr }: ShellOutput): string {

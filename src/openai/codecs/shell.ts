@@ -10,9 +10,9 @@ import type { WireItem, WireOutput, WireShell } from "../wire.ts";
 import type { CodecEnv, HostedToolCodec } from "./codec.ts";
 import {
   type CodecHostedCall,
-  toWireContainerOptions,
   identifyCall,
   omitUndefined,
+  toWireContainerOptions,
 } from "./codec-parts.ts";
 import { type LiveShellTool, runShell } from "./run-shell.ts";
 import {

@@ -1,9 +1,9 @@
 import {
   filterByType,
-  readStringOrNull,
   readRecord,
   readRecords,
   readString,
+  readStringOrNull,
   readStrings,
 } from "../../base/loose-fields.ts";
 import {
@@ -15,10 +15,10 @@ import {
   webSearchTool,
 } from "../../tools/hosted/web-search.ts";
 import {
-  describeSearch,
-  toSearchParams,
-  searchParamTypes,
   createWebSearchResult,
+  describeSearch,
+  searchParamTypes,
+  toSearchParams,
 } from "../../tools/hosted/web-search-result.ts";
 import { checkWithFactory } from "../../tools/hosted-tool.ts";
 import type { WireItem, WireWebSearch } from "../wire.ts";

@@ -1,7 +1,10 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import { compactionRoutes, encryptedItem } from "../../../tests/support/compaction/compaction-routes.ts";
+import {
+  compactionRoutes,
+  encryptedItem,
+} from "../../../tests/support/compaction/compaction-routes.ts";
 import { clientFactories, testKey } from "../../../tests/support/openai-clients.ts";
-import { type WireServerOptions, startWireServer } from "../../../tests/support/wire-server.ts";
+import { startWireServer, type WireServerOptions } from "../../../tests/support/wire-server.ts";
 import { OpenAIRequestError } from "../errors/request-error.ts";
 import type { OpenAIClient } from "../http/client.ts";
 import { canCompact, countTokens, sendCompactRequest } from "./compact-items.ts";

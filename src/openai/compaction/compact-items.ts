@@ -89,8 +89,12 @@ export async function sendCompactRequest(
   );
   const { output } = response;
   const isWindow = Array.isArray(output) && output.length > 0 && output.every(isPlainObject);
-  if (!isWindow) throw createUnreadableError("a compaction without output", { body: response }, context);
-  return { window: (output as readonly WireItem[]).map(hideEncryptedContent), usage: readUsage(response) };
+  if (!isWindow)
+    throw createUnreadableError("a compaction without output", { body: response }, context);
+  return {
+    window: (output as readonly WireItem[]).map(hideEncryptedContent),
+    usage: readUsage(response),
+  };
 }
 
 /** Counts the input tokens of a request with one `POST /responses/input_tokens`, without retries. */

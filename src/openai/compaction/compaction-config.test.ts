@@ -43,9 +43,9 @@ describe("compactionSettings()", () => {
     expect(() => resolveCompactionSettings(with999, "compaction")).toThrow(
       'compaction.thresholdTokens must be at least 1000 with the strategy "server", got 999. Raise it, or use the strategy "endpoint".',
     );
-    expect(resolveCompactionSettings({ ...with999, thresholdTokens: 1_000 }, "c").thresholdTokens).toBe(
-      1_000,
-    );
+    expect(
+      resolveCompactionSettings({ ...with999, thresholdTokens: 1_000 }, "c").thresholdTokens,
+    ).toBe(1_000);
     expect(resolveCompactionSettings({ thresholdTokens: 1 }, "c").thresholdTokens).toBe(1);
   });
 });

@@ -2,8 +2,8 @@ import { PromptValidationError } from "../../base/errors.ts";
 import {
   checkBoolean,
   checkKeys,
-  integerCheck,
   enumCheck,
+  integerCheck,
   optional,
 } from "../../tools/config-checks.ts";
 
@@ -37,7 +37,8 @@ export function resolveCompactionSettings(
   config: CompactionConfig | null | undefined,
   field: string,
 ): CompactionSettings {
-  if (config === null || config === undefined) return resolveCompactionSettings({ enabled: false }, field);
+  if (config === null || config === undefined)
+    return resolveCompactionSettings({ enabled: false }, field);
   checkKeys<CompactionConfig>(config, field, {
     enabled: optional(checkBoolean),
     thresholdTokens: optional(integerCheck(1)),

@@ -1,4 +1,4 @@
-import { deepFreeze, copyAndFreeze, isPlainObject } from "../../base/freeze.ts";
+import { copyAndFreeze, deepFreeze, isPlainObject } from "../../base/freeze.ts";
 import { defineSlice, type Slice } from "../../session/slice.ts";
 import { hideEncryptedContent } from "../history/item-bytes.ts";
 

@@ -1,6 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { clients } from "../../../tests/support/openai-clients.ts";
-import { lookTool, createTaskPrompt, runScript, systemMessage } from "../../../tests/support/openai-run.ts";
+import {
+  createTaskPrompt,
+  lookTool,
+  runScript,
+  systemMessage,
+} from "../../../tests/support/openai-run.ts";
 import {
   applyPatchCall,
   functionCall,

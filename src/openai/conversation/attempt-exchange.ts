@@ -1,14 +1,14 @@
 import type { PromptEvaluationError } from "../../base/evaluation-errors.ts";
 import { isPlainObject } from "../../base/freeze.ts";
-import { isContainerRejection } from "../errors/rejection.ts";
-import { fromRequestError } from "../errors/evaluation-error.ts";
+import type { AdapterSettings } from "../adapter-settings.ts";
 import { findContainerFailure } from "../errors/container-failure.ts";
+import { fromRequestError } from "../errors/evaluation-error.ts";
+import { isContainerRejection } from "../errors/rejection.ts";
 import { type OpenAIRequestError, toRequestError } from "../errors/request-error.ts";
 import type { History } from "../history/history.ts";
 import { HttpClient } from "../http/http-client.ts";
 import { getRequestId } from "../http/json-response.ts";
 import { findNamedContainers } from "../request/request.ts";
-import type { AdapterSettings } from "../adapter-settings.ts";
 import type { WireRequest } from "../wire.ts";
 import { createContainerGoneError } from "./check-containers.ts";
 

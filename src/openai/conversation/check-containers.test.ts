@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { clients } from "../../../tests/support/openai-clients.ts";
-import { lookTool, createTaskPrompt, runScript } from "../../../tests/support/openai-run.ts";
+import { createTaskPrompt, lookTool, runScript } from "../../../tests/support/openai-run.ts";
 import { functionCall, message } from "../../../tests/support/wire-server.ts";
 import { codeInterpreterTool } from "../../tools/hosted/code-interpreter.ts";
 import { shellTool } from "../../tools/hosted/shell.ts";

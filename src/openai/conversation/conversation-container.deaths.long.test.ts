@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import {
-  type InterceptedRequest,
   createInterceptionFixture,
+  type InterceptedRequest,
   isWorkspaceRequest,
 } from "../../../tests/support/workspace/interception-fixture.ts";
 import { createRepository } from "../../../tests/support/workspace/workspace-fixture.ts";

@@ -2,9 +2,9 @@ import { readdirSync } from "node:fs";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import {
+  createInterceptionFixture,
   type InterceptedRequest,
   type InterceptionFixture,
-  createInterceptionFixture,
 } from "../../../tests/support/workspace/interception-fixture.ts";
 import { createRepository } from "../../../tests/support/workspace/workspace-fixture.ts";
 import { InvalidOptionError } from "../../base/errors.ts";
@@ -22,7 +22,9 @@ const python = (container?: CodeInterpreterConfig["container"]) => [
   codeInterpreterTool({ container }),
 ];
 
-function filterResponseRequests({ seenRequests: seen }: InterceptionFixture): readonly InterceptedRequest[] {
+function filterResponseRequests({
+  seenRequests: seen,
+}: InterceptionFixture): readonly InterceptedRequest[] {
   return seen.filter(({ path }) => path === "/responses");
 }
 
@@ -87,7 +89,9 @@ describe("a prompt with a workspace is rejected before the first request", () =>
     ["that would be created", { type: "container" }],
   ] as const)("with a shell that has its own container %s", async (_, environment) => {
     const stage = await createInterceptionFixture([]);
-    const failing = stage.evaluate(stage.createSection(), { hostedTools: [shellTool({ environment })] });
+    const failing = stage.evaluate(stage.createSection(), {
+      hostedTools: [shellTool({ environment })],
+    });
     await expect(failing).rejects.toThrow(
       'Hosted tool "shell" config.environment must be omitted with a container workspace, because the tool runs in its container, got "a separate container". Omit environment, or remove the workspace.',
     );
@@ -216,7 +220,10 @@ describe("a code interpreter with hostMounts", () => {
     const hostedTools = python(auto(folder, { memoryLimit: "4g" }));
     await stage.evaluate([], { hostedTools });
     expect(stage.readOutputs()).toEqual(["one two\n"]);
-    expect(stage.seenRequests[0]).toMatchObject({ path: "/containers", body: { memory_limit: "4g" } });
+    expect(stage.seenRequests[0]).toMatchObject({
+      path: "/containers",
+      body: { memory_limit: "4g" },
+    });
     const [, note] = Object(filterResponseRequests(stage).at(-1)?.body["input"]);
     expect(note).toMatchObject({ role: "developer" });
     expect(note.content).toBe(

@@ -1,15 +1,15 @@
 import type { AdapterEvent } from "../../adapter/events.ts";
 import type { Turn } from "../../adapter/model-client.ts";
-import { InvalidOptionError, getErrorMessage } from "../../base/errors.ts";
+import { getErrorMessage, InvalidOptionError } from "../../base/errors.ts";
 import { PromptEvaluationError } from "../../base/evaluation-errors.ts";
-import { readStringOrNull, readRecord } from "../../base/loose-fields.ts";
+import { readRecord, readStringOrNull } from "../../base/loose-fields.ts";
 import { noUsage, type TokenUsage } from "../../base/usage.ts";
 import { planMounts } from "../../files/mounts/plan-mounts.ts";
 import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
 import type { AutoContainerConfig } from "../../tools/hosted/code-interpreter.ts";
 import type { CodecEnv } from "../codecs/codec.ts";
-import { isContainerRejection } from "../errors/rejection.ts";
 import { ContainerExpiredError } from "../errors/errors.ts";
+import { isContainerRejection } from "../errors/rejection.ts";
 import type { OpenAIRequestError } from "../errors/request-error.ts";
 import { isContainerGone } from "../http/container-calls.ts";
 import { checkWorkspaceTools, findContainerTools } from "../request/tool-support.ts";
@@ -214,7 +214,11 @@ export class ConversationContainer {
     const plan = planMounts(hostMounts, { allowedHostRoots });
     const archive = createArchiveName();
     this.#introduction = workspaceText(plan, "bootstrap", archive).replaceAll("$$", "$");
-    const settings = resolveContainerSettings({ memoryLimit, networkPolicy }, field, container.fileIds);
+    const settings = resolveContainerSettings(
+      { memoryLimit, networkPolicy },
+      field,
+      container.fileIds,
+    );
     return new ContainerWorkspace({
       plan,
       settings,

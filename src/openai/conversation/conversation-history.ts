@@ -1,8 +1,8 @@
 import type { AdapterEvent } from "../../adapter/events.ts";
 import type { OpenAIRequestError } from "../errors/request-error.ts";
 import { History, type HistoryMark } from "../history/history.ts";
-import { historySlice } from "../history/history-slice.ts";
 import { findRepair, getContainerId } from "../history/history-repairs.ts";
+import { historySlice } from "../history/history-slice.ts";
 import type { WireItem } from "../wire.ts";
 import type { ConversationSettings } from "./conversation-settings.ts";
 import type { CarriedOverWindow } from "./conversation-window.ts";

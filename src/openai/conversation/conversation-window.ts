@@ -8,12 +8,12 @@ import { compactionSlice } from "../compaction/compaction-state.ts";
 import { CompactionError } from "../errors/errors.ts";
 import { OpenAIRequestError } from "../errors/request-error.ts";
 import type { History } from "../history/history.ts";
-import { sumEncryptedLengths } from "../history/item-bytes.ts";
 import { classifyItem, getPairSide } from "../history/history-pairs.ts";
+import { sumEncryptedLengths } from "../history/item-bytes.ts";
 import { withRetries } from "../http/retry.ts";
 import type { WireItem } from "../wire.ts";
-import type { ConversationSettings } from "./conversation-settings.ts";
 import type { RequestBase } from "./attempt-exchange.ts";
+import type { ConversationSettings } from "./conversation-settings.ts";
 
 /** The request to measure against the threshold. */
 export interface MeasuredRequest {

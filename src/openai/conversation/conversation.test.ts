@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { lookTool, createTaskPrompt, runScript } from "../../../tests/support/openai-run.ts";
+import { createTaskPrompt, lookTool, runScript } from "../../../tests/support/openai-run.ts";
 import { codeInterpreterCall, functionCall, message } from "../../../tests/support/wire-server.ts";
 import { codeInterpreterTool } from "../../tools/hosted/code-interpreter.ts";
 import { webSearchTool } from "../../tools/hosted/web-search.ts";

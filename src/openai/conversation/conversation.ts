@@ -13,22 +13,22 @@ import { withoutText } from "../codecs/message-text.ts";
 import { checkZeroRetentionPrompt } from "../compaction/zero-retention.ts";
 import type { OpenAIRequestError } from "../errors/request-error.ts";
 import { createAttachmentMessage } from "../request/attachments.ts";
+import { createWireRequest, findNamedContainers, toOutputItem } from "../request/request.ts";
 import { checkHostedTools } from "../request/tool-support.ts";
-import { findNamedContainers, toOutputItem, createWireRequest } from "../request/request.ts";
 import { mapTools, readResponse } from "../response/response.ts";
-import { readSecrets, collectToolSecrets } from "../secrets.ts";
+import { collectToolSecrets, readSecrets } from "../secrets.ts";
 import type { WireItem, WireMessage } from "../wire.ts";
-import { checkContainers } from "./check-containers.ts";
-import { ConversationContainer, type PromptWorkspace } from "./conversation-container.ts";
-import { ConversationHistory, developerMessage } from "./conversation-history.ts";
-import type { ConversationSettings } from "./conversation-settings.ts";
-import { ConversationWindow } from "./conversation-window.ts";
 import {
   attemptExchange,
   type RawResponse,
   type RequestBase,
   toEvaluationError,
 } from "./attempt-exchange.ts";
+import { checkContainers } from "./check-containers.ts";
+import { ConversationContainer, type PromptWorkspace } from "./conversation-container.ts";
+import { ConversationHistory, developerMessage } from "./conversation-history.ts";
+import type { ConversationSettings } from "./conversation-settings.ts";
+import { ConversationWindow } from "./conversation-window.ts";
 
 /** One evaluation's conversation with the Responses API, driven by the loop in `evaluate`. */
 export class Conversation implements ModelClient {
@@ -176,7 +176,10 @@ export class Conversation implements ModelClient {
       ...createWireRequest(rendered, toolChoice, this.#settings, env),
       ...this.#window.requestFields,
     };
-    const secrets = [...readSecrets(this.#settings.client), ...collectToolSecrets(value.tools ?? [])];
+    const secrets = [
+      ...readSecrets(this.#settings.client),
+      ...collectToolSecrets(value.tools ?? []),
+    ];
     const base = { value, text: JSON.stringify(value), secrets };
     this.#base = { rendered, toolChoice, containerId: env.containerId, base };
     return base;
@@ -204,7 +207,13 @@ export class Conversation implements ModelClient {
   }
 
   /** Creates the items for everything since the last request, in the order that the model reads them. */
-  async #createNewItems({ turn, rendered, answers, delegatedResults: performed, notes }: TurnRequest) {
+  async #createNewItems({
+    turn,
+    rendered,
+    answers,
+    delegatedResults: performed,
+    notes,
+  }: TurnRequest) {
     const { attachments } = rendered;
     const isAttached = turn === 1 && attachments.length > 0;
     if (isAttached) this.#attachments ??= createAttachmentMessage(attachments);

@@ -19,7 +19,9 @@ async function runCode(options: {
   const { zdrMode = true, remove = () => deleted, callerContainer } = options;
   let removals = 0;
   const container = callerContainer === undefined ? undefined : { id: callerContainer };
-  const prompt = createTaskPrompt({ hostedTools: [codeInterpreterTool(container && { container })] });
+  const prompt = createTaskPrompt({
+    hostedTools: [codeInterpreterTool(container && { container })],
+  });
   const callIn = (id: string) => ({ ...codeInterpreterCall("1 + 1"), container_id: id });
   const logged: [string, object | undefined][] = [];
   const log = (text: string, facts?: object) => void logged.push([text, facts]);

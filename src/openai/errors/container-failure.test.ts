@@ -21,9 +21,12 @@ describe("findContainerFailure()", () => {
   );
 
   test("redacts secrets", () => {
-    const error = findContainerFailure(createFailedResponse("Container is expired. sk-secret", null), {
-      secrets,
-    });
+    const error = findContainerFailure(
+      createFailedResponse("Container is expired. sk-secret", null),
+      {
+        secrets,
+      },
+    );
     expect(JSON.stringify([error?.message, error?.body])).not.toContain("sk-secret");
   });
 

@@ -12,7 +12,8 @@ export interface Rejection {
 export function isContainerRejection(complaint: Rejection): boolean {
   const { message } = complaint;
   return (
-    canConcernHistory(complaint) && (findLostContainerId(message) !== null || mentionsExpiredContainer(message))
+    canConcernHistory(complaint) &&
+    (findLostContainerId(message) !== null || mentionsExpiredContainer(message))
   );
 }
 

@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { testKey } from "../../../tests/support/openai-clients.ts";
-import { lookTool, createTaskPrompt, systemMessage } from "../../../tests/support/openai-run.ts";
+import { createTaskPrompt, lookTool, systemMessage } from "../../../tests/support/openai-run.ts";
 import {
   functionCall,
   message,
   reasoning,
-  type WireServer,
   startWireServer,
+  type WireServer,
 } from "../../../tests/support/wire-server.ts";
 import { Prompt } from "../../prompt/prompt.ts";
 import { MarkdownSection } from "../../prompt/sections/markdown-section.ts";
@@ -78,7 +78,11 @@ describe("a conversation with continue", () => {
   });
 
   test("appends the next prompt to the stored history", async () => {
-    await using server = await startWireServer([[message("One.")], [message("Two.")], [message("3")]]);
+    await using server = await startWireServer([
+      [message("One.")],
+      [message("Two.")],
+      [message("3")],
+    ]);
     const session = new Session();
     const adapter = createAdapter(server);
     await adapter.evaluate(createPrompt("First?"), { session });

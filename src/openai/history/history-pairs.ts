@@ -137,7 +137,9 @@ export function getPairSide(item: object): "call" | "answer" | null {
 /** Returns an item's type. An item with a role and no type is a message. */
 export function getItemType(item: object): string {
   if (!isPlainObject(item)) return "";
-  return readStringOrNull(item, "type") ?? (readStringOrNull(item, "role") === null ? "" : "message");
+  return (
+    readStringOrNull(item, "type") ?? (readStringOrNull(item, "role") === null ? "" : "message")
+  );
 }
 
 const OUTPUT = "_output";

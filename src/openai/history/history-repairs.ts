@@ -1,12 +1,12 @@
-import { readStringOrNull, readRecord } from "../../base/loose-fields.ts";
+import { readRecord, readStringOrNull } from "../../base/loose-fields.ts";
 import { quoteValue } from "../../base/quote-value.ts";
 import {
-  type Rejection,
-  mentionsExpiredContainer,
-  findLostContainerId,
   canConcernHistory,
+  findLostContainerId,
   findTextAfter,
   findTextBetween,
+  mentionsExpiredContainer,
+  type Rejection,
 } from "../errors/rejection.ts";
 import type { WireItem } from "../wire.ts";
 import { classifyItem, getItemType, getPairSide, iterateReasoningGroups } from "./history-pairs.ts";

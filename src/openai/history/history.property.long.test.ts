@@ -5,8 +5,8 @@ import type { HistoryStep } from "../../adapter/model-client.ts";
 import { noUsage } from "../../base/usage.ts";
 import type { WireItem } from "../wire.ts";
 import { History, type HistoryMark } from "./history.ts";
-import { historySlice } from "./history-slice.ts";
 import { keepValidItems } from "./history-pairs.ts";
+import { historySlice } from "./history-slice.ts";
 
 const callTypes = ["function_call", "custom_tool_call", "shell_call", "apply_patch_call"];
 const ids = fc.constantFrom("a", "b", "c", "call_(.*)", 'd"\u2028');

@@ -1,7 +1,5 @@
 import type { HistoryStep } from "../../adapter/model-client.ts";
 import type { WireItem } from "../wire.ts";
-import { ItemBytes, serializeItem } from "./item-bytes.ts";
-import { getContainerId } from "./history-repairs.ts";
 import {
   keepValidItems,
   markRemainingItems,
@@ -10,6 +8,8 @@ import {
   type StorageMode,
   toSentItem,
 } from "./history-pairs.ts";
+import { getContainerId } from "./history-repairs.ts";
+import { ItemBytes, serializeItem } from "./item-bytes.ts";
 
 /** The options of a `History`. */
 export interface HistoryOptions extends StorageMode {

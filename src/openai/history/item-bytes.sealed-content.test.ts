@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
-import { sumEncryptedLengths, hideEncryptedContent } from "./item-bytes.ts";
+import { hideEncryptedContent, sumEncryptedLengths } from "./item-bytes.ts";
 
 const encrypted = Object.freeze({
   type: "compaction",

@@ -1,5 +1,11 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import { readStringOrNull, readNumber, readRecord, readRecords, readString } from "../../base/loose-fields.ts";
+import {
+  readNumber,
+  readRecord,
+  readRecords,
+  readString,
+  readStringOrNull,
+} from "../../base/loose-fields.ts";
 import { isContainerRejection } from "../errors/rejection.ts";
 import { OpenAIRequestError, toRequestError } from "../errors/request-error.ts";
 import type { RequestContext } from "../errors/request-failure.ts";
@@ -52,7 +58,8 @@ export class ContainerCalls {
     const context = this.#createContext("POST /containers", options, collectDomainSecrets(body));
     const made = await sendCall(context, (call) => this.#client.containers.create(body, call));
     const id = readString(checkJsonObject(made, context), "id");
-    if (id === "") throw createUnreadableError("a container without an id", { body: made }, context);
+    if (id === "")
+      throw createUnreadableError("a container without an id", { body: made }, context);
     return { id };
   }
 
@@ -228,7 +235,11 @@ function parseFile(item: WireItem, context: RequestContext): ContainerFile {
   const [id, path] = [readString(item, "id"), readString(item, "path")];
   const bytes = readNumber(item, "bytes");
   if (id === "" || path === "" || bytes === null) {
-    throw createUnreadableError("a file without an id, a path or a length", { body: item }, context);
+    throw createUnreadableError(
+      "a file without an id, a path or a length",
+      { body: item },
+      context,
+    );
   }
   const createdAt = readNumber(item, "created_at") ?? 0;
   return { id, path, bytes, createdAt, source: readString(item, "source") };

@@ -38,7 +38,8 @@ export function checkJsonObject(result: unknown, context: RequestContext): WireI
   if (isPlainObject(result)) return result;
   if (result === undefined) throw createUnreadableError("an empty body", { body: null }, context);
   const isPage = typeof result === "string" && /^\s*</.test(result);
-  if (isPage) throw createUnreadableError("an HTML page", { body: result, remedy: PROXY_REMEDY }, context);
+  if (isPage)
+    throw createUnreadableError("an HTML page", { body: result, remedy: PROXY_REMEDY }, context);
   const problem = `${describeType(result)} instead of an object`;
   throw createUnreadableError(
     problem,

@@ -48,7 +48,9 @@ describe("withRetries()", () => {
     ["not sent", new TypeError("No such thing.")],
   ])("does not repeat a request that was %s", async (_, error) => {
     const { tried, request } = createFailingRequest(error);
-    await expect(withRetries(request, createRetrySettings(createClock()), never)).rejects.toBe(error);
+    await expect(withRetries(request, createRetrySettings(createClock()), never)).rejects.toBe(
+      error,
+    );
     expect(tried.times).toBe(1);
   });
 

@@ -1,4 +1,8 @@
-import { type RetrySettings, retryThrottled, resolveThrottlePolicy } from "../../adapter/throttle.ts";
+import {
+  type RetrySettings,
+  resolveThrottlePolicy,
+  retryThrottled,
+} from "../../adapter/throttle.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { ThrottleError } from "../../base/evaluation-errors.ts";
 import { silentLogger } from "../../base/logger.ts";
@@ -29,7 +33,14 @@ export async function withRetries<Result>(
   };
   const { throttle, clock, random, logger } = retry;
   try {
-    return await retryThrottled(sendOnce, { throttle, clock, random, logger, deadline: null, signal });
+    return await retryThrottled(sendOnce, {
+      throttle,
+      clock,
+      random,
+      logger,
+      deadline: null,
+      signal,
+    });
   } catch (error) {
     throw error instanceof ThrottleError ? error.cause : error; // this is not part of an evaluation
   }

@@ -1,9 +1,9 @@
-import { InvalidOptionError, getErrorMessage } from "../../base/errors.ts";
+import { getErrorMessage, InvalidOptionError } from "../../base/errors.ts";
 import { readStringOrNull } from "../../base/loose-fields.ts";
 import {
+  checkedLater,
   checkKeys,
   checkSingleLine,
-  checkedLater,
   integerCheck,
   optional,
 } from "../../tools/config-checks.ts";

@@ -2,7 +2,12 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { lookTool, createTaskPrompt, runScript, systemMessage } from "../../../tests/support/openai-run.ts";
+import {
+  createTaskPrompt,
+  lookTool,
+  runScript,
+  systemMessage,
+} from "../../../tests/support/openai-run.ts";
 import { functionCall, message } from "../../../tests/support/wire-server.ts";
 import type { Attachment } from "../../prompt/attachment.ts";
 

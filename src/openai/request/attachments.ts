@@ -1,11 +1,11 @@
 import {
   type AttachmentLimit,
-  readAttachment,
-  toBase64,
   checkAttachedSize,
   getFileName,
   getFileType,
   getImageType,
+  readAttachment,
+  toBase64,
 } from "../../files/read-attachment.ts";
 import type { Attachment } from "../../prompt/attachment.ts";
 import type { WireContent, WireMessage } from "../wire.ts";

@@ -1,4 +1,4 @@
-import { listFields, type JsonSchema } from "../../base/schema/schema.ts";
+import { type JsonSchema, listFields } from "../../base/schema/schema.ts";
 import type { NativeTool } from "../../tools/native-tool.ts";
 import type { HostedToolCodec } from "../codecs/codec.ts";
 

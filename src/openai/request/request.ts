@@ -3,13 +3,13 @@ import { isPlainObject } from "../../base/freeze.ts";
 import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
 import { runsAtProvider } from "../../tools/as-hosted-tool.ts";
 import type { Tool } from "../../tools/tool.ts";
+import type { AdapterSettings } from "../adapter-settings.ts";
 import type { CodecEnv, Codecs } from "../codecs/codec.ts";
 import type { OpenAIModelConfig } from "../model-config.ts";
-import type { AdapterSettings } from "../adapter-settings.ts";
 import type { WireFormat, WireFunction, WireOutput, WireRequest, WireTool } from "../wire.ts";
-import { toWireTools } from "./tool-support.ts";
 import { isStrictSchema } from "./strict-schema.ts";
 import { toWireToolChoice } from "./tool-choice.ts";
+import { toWireTools } from "./tool-support.ts";
 
 /** The adapter's settings that its requests contain. */
 export type RequestSettings = Pick<

@@ -1,5 +1,5 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import { listFields, type JsonSchema } from "../../base/schema/schema.ts";
+import { type JsonSchema, listFields } from "../../base/schema/schema.ts";
 
 /**
  * Whether a schema qualifies for the provider's strict mode. Strict schemas require every property,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { lookTool, createTaskPrompt, runScript } from "../../../tests/support/openai-run.ts";
+import { createTaskPrompt, lookTool, runScript } from "../../../tests/support/openai-run.ts";
 import { functionCall, message, webSearchCall } from "../../../tests/support/wire-server.ts";
 import type { ToolChoice } from "../../adapter/model-client.ts";
 import { applyPatchTool } from "../../tools/hosted/apply-patch.ts";
@@ -53,7 +53,10 @@ test.each<readonly [ToolChoice, unknown]>([
     undefined,
   ],
 ])("toWireToolChoice() converts %o", async (toolChoice, expected) => {
-  const { bodies, error } = await runScript([[message("Hi.")]], { prompt, evaluate: { toolChoice } });
+  const { bodies, error } = await runScript([[message("Hi.")]], {
+    prompt,
+    evaluate: { toolChoice },
+  });
   expect(error).toBeNull();
   expect(bodies[0]?.["tool_choice"]).toEqual(expected ?? toolChoice);
 });

@@ -87,7 +87,9 @@ describe("evaluate() rejects before any request", () => {
   });
 
   test("a native tool whose params the provider never sends", async () => {
-    const prompt = createTaskPrompt({ tools: [createNativeTool("web_search", { sql: z.string() })] });
+    const prompt = createTaskPrompt({
+      tools: [createNativeTool("web_search", { sql: z.string() })],
+    });
     const error = await getRejection({ prompt });
     expect(error).toMatchObject({ phase: "request" });
     expect(error?.message).toContain("sql");

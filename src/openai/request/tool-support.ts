@@ -1,16 +1,16 @@
 import type { Omission } from "../../adapter/model-client.ts";
-import { InvalidOptionError, getErrorMessage, WinkError } from "../../base/errors.ts";
+import { getErrorMessage, InvalidOptionError, WinkError } from "../../base/errors.ts";
 import { PromptEvaluationError } from "../../base/evaluation-errors.ts";
 import { isPlainObject } from "../../base/freeze.ts";
-import { suggestSpelling } from "../../base/suggest-spelling.ts";
 import { quoteNames } from "../../base/quote-value.ts";
+import { suggestSpelling } from "../../base/suggest-spelling.ts";
 import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import { checkOneToolPerKind } from "../../tools/hosted-tool.ts";
 import { NativeTool } from "../../tools/native-tool.ts";
+import type { AdapterSettings } from "../adapter-settings.ts";
 import type { CodeContainer, CodecEnv, Codecs, HostedToolCodec } from "../codecs/codec.ts";
 import { codeToolRemedy } from "../hosted-tools-config.ts";
-import type { AdapterSettings } from "../adapter-settings.ts";
 import type { WireTool } from "../wire.ts";
 import { findParamsProblem } from "./native-params.ts";
 

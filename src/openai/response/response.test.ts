@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { lookTool, createTaskPrompt, runScript } from "../../../tests/support/openai-run.ts";
+import { createTaskPrompt, lookTool, runScript } from "../../../tests/support/openai-run.ts";
 import {
   codeInterpreterCall,
   functionCall,

@@ -8,10 +8,10 @@ import type {
 import { getErrorMessage } from "../../base/errors.ts";
 import { PromptEvaluationError } from "../../base/evaluation-errors.ts";
 import { isPlainObject } from "../../base/freeze.ts";
-import { MAX_JSON_DEPTH, isTooDeep } from "../../base/json.ts";
-import { readStringOrNull, readRecord, readString } from "../../base/loose-fields.ts";
-import { redact, redactText } from "../../base/redact.ts";
+import { isTooDeep, MAX_JSON_DEPTH } from "../../base/json.ts";
+import { readRecord, readString, readStringOrNull } from "../../base/loose-fields.ts";
 import { quoteValue } from "../../base/quote-value.ts";
+import { redact, redactText } from "../../base/redact.ts";
 import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import type { Codecs, HostedToolCodec } from "../codecs/codec.ts";
@@ -125,7 +125,8 @@ function checkResponse(value: unknown, options: ReadOptions): WireItem {
 
 function readItems(response: WireItem, options: ReadOptions): readonly WireItem[] {
   const { output } = response;
-  if (Array.isArray(output)) return output.filter((item) => isItem(item, options)).map(hideEncryptedContent);
+  if (Array.isArray(output))
+    return output.filter((item) => isItem(item, options)).map(hideEncryptedContent);
   throw createUnusableError(
     `The response's output is ${quoteValue(output)}, not an array`,
     options,

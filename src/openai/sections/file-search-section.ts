@@ -1,5 +1,11 @@
 import { checkOptions } from "../../base/check-names.ts";
-import { checkKeys, checkSingleLine, integerCheck, arrayCheck, optional } from "../../tools/config-checks.ts";
+import {
+  arrayCheck,
+  checkKeys,
+  checkSingleLine,
+  integerCheck,
+  optional,
+} from "../../tools/config-checks.ts";
 import {
   type FileSearchConfig,
   type FileSearchResult,

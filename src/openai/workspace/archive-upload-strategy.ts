@@ -4,11 +4,11 @@ import { WinkError } from "../../base/errors.ts";
 import { digestTree } from "../../files/digests/digest-files.ts";
 import { listAncestors } from "../../files/path.ts";
 import type { SyncFailure } from "../../files/sync/sync-failure.ts";
+import { findContainerChanges, InconsistentChanges } from "./container-changes.ts";
 import { incompleteListing, ListedFiles, type PathMapping } from "./listed-files.ts";
 import { hashFile } from "./mirror.ts";
-import type { FillStep, PullResult, StrategyParts, TransferStrategy } from "./transfer-strategy.ts";
 import { createUploadName, findDigest, REMOVED_FILE, unpackSnippet } from "./python-snippets.ts";
-import { findContainerChanges, InconsistentChanges } from "./container-changes.ts";
+import type { FillStep, PullResult, StrategyParts, TransferStrategy } from "./transfer-strategy.ts";
 import type { TransferStep } from "./workspace-connection.ts";
 
 /** Thrown when the unpacked files did not match their digest, even on the second attempt. */

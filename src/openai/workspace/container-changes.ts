@@ -10,7 +10,6 @@ import { normalizePath } from "../../files/path.ts";
 import type { SyncFailure } from "../../files/sync/sync-failure.ts";
 import type { ContainerCalls } from "../http/container-calls.ts";
 import type { FoundChanges } from "./mirror.ts";
-import type { StrategyParts } from "./transfer-strategy.ts";
 import {
   changesSnippet,
   createUploadName,
@@ -18,6 +17,7 @@ import {
   isMemoryMissing,
   REPORT_FILE,
 } from "./python-snippets.ts";
+import type { StrategyParts } from "./transfer-strategy.ts";
 import type { TransferStep } from "./workspace-connection.ts";
 
 /** The changes found in a container, with the new bytes in local files. */

@@ -1,5 +1,5 @@
 import { deepFreeze } from "../../base/freeze.ts";
-import { checkKeys, integerCheck, enumCheck, optional } from "../../tools/config-checks.ts";
+import { checkKeys, enumCheck, integerCheck, optional } from "../../tools/config-checks.ts";
 import type { MemoryLimit } from "../../tools/hosted/code-interpreter.ts";
 import { checkNetworkPolicy, type NetworkPolicy } from "../../tools/hosted/network-policy.ts";
 import { toWireContainerOptions } from "../codecs/codec-parts.ts";

@@ -2,8 +2,15 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
-import { createInterceptionFixture, isWorkspaceRequest } from "../../../tests/support/workspace/interception-fixture.ts";
-import { readFiles, hasBubblewrap, createRepository } from "../../../tests/support/workspace/workspace-fixture.ts";
+import {
+  createInterceptionFixture,
+  isWorkspaceRequest,
+} from "../../../tests/support/workspace/interception-fixture.ts";
+import {
+  createRepository,
+  hasBubblewrap,
+  readFiles,
+} from "../../../tests/support/workspace/workspace-fixture.ts";
 import { VfsToolsSection } from "../../prompt/sections/vfs-tools-section.ts";
 import { applyPatchTool } from "../../tools/hosted/apply-patch.ts";
 import { Tool } from "../../tools/tool.ts";
@@ -38,7 +45,11 @@ describe.skipIf(!hasBubblewrap).each(UNPACKS)(
         [{ code: "print(1)" }, call("read", { path: "p/new/d.txt" })],
         [{ say: "Done." }],
       ]);
-      const section = stage.createSection({ mounts: createMounts(folder), unpack, syncOnCleanup: true });
+      const section = stage.createSection({
+        mounts: createMounts(folder),
+        unpack,
+        syncOnCleanup: true,
+      });
       const { filesystem } = section;
       const tools = new VfsToolsSection({ filesystem });
       const { text } = await stage.evaluate([section, tools], {
@@ -66,7 +77,11 @@ describe.skipIf(!hasBubblewrap).each(UNPACKS)(
         [{ code: SHOW }],
         [{ say: "Done." }],
       ]);
-      const section = stage.createSection({ mounts: createMounts(folder), unpack, syncOnCleanup: true });
+      const section = stage.createSection({
+        mounts: createMounts(folder),
+        unpack,
+        syncOnCleanup: true,
+      });
       const { filesystem } = section;
       const spoil = new Tool({
         name: "spoil",
@@ -97,7 +112,11 @@ describe.skipIf(!hasBubblewrap).each(UNPACKS)(
         [{ code: "open('/mnt/data/out.txt', 'w').write('out') and None" }],
         [{ say: "Done." }],
       ]);
-      const section = stage.createSection({ mounts: createMounts(folder), unpack, client: stage.client });
+      const section = stage.createSection({
+        mounts: createMounts(folder),
+        unpack,
+        client: stage.client,
+      });
       const to = join(temporaryTree(), "all");
       await section.filesystem.ensureContainer();
       await stage.evaluate(section);
@@ -113,7 +132,11 @@ describe.skipIf(!hasBubblewrap).each(UNPACKS)(
 describe("local writes to a ContainerFilesystem", () => {
   test("are uploaded in one archive before the next request", async () => {
     const folder = createRepository({ "a.txt": "one", "d/x": "x" });
-    const stage = await createInterceptionFixture([[{ say: "First." }], [{ code: SHOW }], [{ say: "Done." }]]);
+    const stage = await createInterceptionFixture([
+      [{ say: "First." }],
+      [{ code: SHOW }],
+      [{ say: "Done." }],
+    ]);
     const section = stage.createSection({ mounts: createMounts(folder) });
     await stage.evaluate(section);
     const before = stage.requests.length;
@@ -169,7 +192,9 @@ describe("local writes to a ContainerFilesystem", () => {
     expect(await filesystem.readText("a.txt")).toBe("one");
     isBlocked.yes = false;
     await filesystem.writeText("b.txt", "b");
-    const last = stage.seenRequests.filter(({ method }) => method === "POST").map(({ text }) => text);
+    const last = stage.seenRequests
+      .filter(({ method }) => method === "POST")
+      .map(({ text }) => text);
     expect(last.some((text) => text.includes('filename="a.txt"') && text.includes("one"))).toBe(
       true,
     );

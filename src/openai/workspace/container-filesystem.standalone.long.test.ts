@@ -5,7 +5,10 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
-import { type InterceptionFixture, createInterceptionFixture } from "../../../tests/support/workspace/interception-fixture.ts";
+import {
+  createInterceptionFixture,
+  type InterceptionFixture,
+} from "../../../tests/support/workspace/interception-fixture.ts";
 import { readFiles } from "../../../tests/support/workspace/workspace-fixture.ts";
 import { InvalidOptionError } from "../../base/errors.ts";
 import { ContainerFilesystem, type ContainerFilesystemOptions } from "./container-filesystem.ts";
@@ -47,7 +50,10 @@ describe("a standalone ContainerFilesystem", () => {
     expect([files.containerId, stage.requests]).toEqual([null, []]);
     const [one, other] = await Promise.all([files.ensureContainer(), files.ensureContainer()]);
     expect([other, files.containerId]).toEqual([one, one]);
-    expect(stage.seenRequests[0]?.body).toMatchObject({ name: "weakincentives", memory_limit: "1g" });
+    expect(stage.seenRequests[0]?.body).toMatchObject({
+      name: "weakincentives",
+      memory_limit: "1g",
+    });
   });
 
   test("uploads a new version before it deletes the old one", async () => {

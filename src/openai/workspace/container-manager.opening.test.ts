@@ -1,5 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { createListOperation, createContainerManagerFixture } from "../../../tests/support/workspace/container-manager-fixture.ts";
+import {
+  createContainerManagerFixture,
+  createListOperation,
+} from "../../../tests/support/workspace/container-manager-fixture.ts";
 
 describe("a container that is lost while it is filled", () => {
   test("is replaced, and counts as never used", async () => {
@@ -114,7 +117,10 @@ describe("a caller that waits for a container", () => {
     await expect(using).rejects.toThrow("Aborted.");
     filling.resolve();
     expect(await staying).toBe(manager.containerId);
-    expect([stage.createdCount, await stage.readStatus(manager.containerId)]).toEqual([1, "running"]);
+    expect([stage.createdCount, await stage.readStatus(manager.containerId)]).toEqual([
+      1,
+      "running",
+    ]);
   });
 
   test("creates nothing if its signal is already aborted", async () => {

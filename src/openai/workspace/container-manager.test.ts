@@ -1,6 +1,10 @@
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
-import { createFailingOperation, createListOperation, createContainerManagerFixture } from "../../../tests/support/workspace/container-manager-fixture.ts";
+import {
+  createContainerManagerFixture,
+  createFailingOperation,
+  createListOperation,
+} from "../../../tests/support/workspace/container-manager-fixture.ts";
 
 describe("ContainerManager", () => {
   test("creates its container on first use, with the given options", async () => {
@@ -155,7 +159,9 @@ describe("ContainerManager.use()", () => {
     const stage = await createContainerManagerFixture();
     const { manager, replacements } = stage.createFilledContainer(async () => {});
     await stage.calls.remove(await manager.ensure());
-    const ids = await Promise.all([1, 2, 3, 4, 5].map(() => manager.use(createListOperation(stage))));
+    const ids = await Promise.all(
+      [1, 2, 3, 4, 5].map(() => manager.use(createListOperation(stage))),
+    );
     expect(new Set(ids)).toEqual(new Set([manager.containerId]));
     expect([stage.createdCount, replacements.length]).toEqual([2, 1]);
   });

@@ -1,5 +1,5 @@
-import { type Clock, systemClock } from "../../base/clock.ts";
 import { checkOptions } from "../../base/check-names.ts";
+import { type Clock, systemClock } from "../../base/clock.ts";
 import { checkSingleLine } from "../../tools/config-checks.ts";
 import type { OpenAIClient } from "../http/client.ts";
 import { type ContainerConfig, resolveContainerSettings } from "./container-config.ts";

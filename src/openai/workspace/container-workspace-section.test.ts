@@ -3,7 +3,11 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createInterceptionFixture } from "../../../tests/support/workspace/interception-fixture.ts";
-import { readFiles, hasBubblewrap, createRepository } from "../../../tests/support/workspace/workspace-fixture.ts";
+import {
+  createRepository,
+  hasBubblewrap,
+  readFiles,
+} from "../../../tests/support/workspace/workspace-fixture.ts";
 import { Session } from "../../session/session.ts";
 import { OpenAIContainerWorkspaceSection } from "./container-workspace-section.ts";
 
@@ -213,7 +217,11 @@ describe.skipIf(!hasBubblewrap)("the sync of a workspace", () => {
 
   test("writes into an existing folder and keeps its other files", async () => {
     const folder = createRepository({ "a.txt": "one" });
-    const to = createRepository({ "theirs.txt": "theirs", "p/theirs.txt": "theirs", "p/a.txt": "old" });
+    const to = createRepository({
+      "theirs.txt": "theirs",
+      "p/theirs.txt": "theirs",
+      "p/a.txt": "old",
+    });
     const stage = await createInterceptionFixture(writeScript);
     const section = stage.createSection({
       mounts: createMounts(folder),

@@ -1,8 +1,8 @@
-import { PromptValidationError } from "../../base/errors.ts";
 import { checkOptions } from "../../base/check-names.ts";
-import { planMounts } from "../../files/mounts/plan-mounts.ts";
+import { PromptValidationError } from "../../base/errors.ts";
 import type { MountPlan } from "../../files/mounts/mount-plan.ts";
-import { type SyncPolicy, resolveSyncPolicy } from "../../files/sync/sync-policy.ts";
+import { planMounts } from "../../files/mounts/plan-mounts.ts";
+import { resolveSyncPolicy, type SyncPolicy } from "../../files/sync/sync-policy.ts";
 import { MountedSection, type SharedFiles } from "../../prompt/sections/mounted-section.ts";
 import {
   type WorkspaceSectionOptions,
@@ -11,8 +11,8 @@ import {
 import {
   type Checks,
   checkBoolean,
-  checkKeys,
   checkedLater,
+  checkKeys,
   enumCheck,
   optional,
 } from "../../tools/config-checks.ts";
@@ -95,7 +95,10 @@ function createFiles(
   options: OpenAIContainerWorkspaceSectionOptions,
 ): SharedFiles<MountedContainer> {
   const { session, unpack = "bootstrap", deleteOnCleanup = false } = options;
-  const settings = resolveContainerSettings(options.containerConfig ?? {}, `${NAME}.containerConfig`);
+  const settings = resolveContainerSettings(
+    options.containerConfig ?? {},
+    `${NAME}.containerConfig`,
+  );
   const plan = createMountPlan(options, settings);
   if (unpack === "files") checkSingleUploads(plan.files.map(({ mountPath }) => mountPath));
   const archive = createArchiveName();

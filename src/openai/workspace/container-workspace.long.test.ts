@@ -2,13 +2,17 @@ import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { describe, expect, test } from "vitest";
 import {
-  type Interceptor,
+  createInterceptionFixture,
   type InterceptedRequest,
   type InterceptionFixture,
-  createInterceptionFixture,
+  type Interceptor,
   isWorkspaceRequest,
 } from "../../../tests/support/workspace/interception-fixture.ts";
-import { readFiles, hasBubblewrap, createRepository } from "../../../tests/support/workspace/workspace-fixture.ts";
+import {
+  createRepository,
+  hasBubblewrap,
+  readFiles,
+} from "../../../tests/support/workspace/workspace-fixture.ts";
 import { Budget } from "../../base/budget.ts";
 import { Deadline } from "../../base/deadline.ts";
 import { BudgetExceededError, DeadlineExceededError } from "../../base/evaluation-errors.ts";
@@ -42,7 +46,9 @@ interface CorruptOptions {
 
 /** Returns the developer messages of the model's last request. */
 function readNotes({ seenRequests: seen }: InterceptionFixture): readonly string[] {
-  const last = seen.filter((request) => request.path === "/responses" && !isWorkspaceRequest(request));
+  const last = seen.filter(
+    (request) => request.path === "/responses" && !isWorkspaceRequest(request),
+  );
   const input: readonly { role?: string; content?: string }[] = Object(last.at(-1)?.body["input"]);
   return input.filter(({ role }) => role === "developer").map(({ content = "" }) => content);
 }

@@ -5,9 +5,14 @@ import { getErrorMessage, WinkError } from "../../base/errors.ts";
 import type { TokenUsage } from "../../base/usage.ts";
 import type { HostFilesystem } from "../../files/filesystem/host-filesystem.ts";
 import type { MountPlan } from "../../files/mounts/mount-plan.ts";
-import type { SyncPolicy } from "../../files/sync/sync-policy.ts";
 import type { SyncFailure } from "../../files/sync/sync-failure.ts";
-import { createSyncFolder, notSynced, type SyncReport, syncTo } from "../../files/sync/sync-report.ts";
+import type { SyncPolicy } from "../../files/sync/sync-policy.ts";
+import {
+  createSyncFolder,
+  notSynced,
+  type SyncReport,
+  syncTo,
+} from "../../files/sync/sync-report.ts";
 import { reserveFolder } from "../../host/temporary-folder.ts";
 import type { OpenAIClient } from "../http/client.ts";
 import { isContainerGone } from "../http/container-calls.ts";
@@ -15,8 +20,8 @@ import type { ContainerSettings } from "./container-config.ts";
 import { ContainerLifecycle } from "./container-lifecycle.ts";
 import { KeepAlive } from "./keep-alive.ts";
 import { Mirror } from "./mirror.ts";
-import type { Unpack } from "./transfer-strategy.ts";
 import { createUploadName } from "./python-snippets.ts";
+import type { Unpack } from "./transfer-strategy.ts";
 import { type WorkspaceBinding, WorkspaceConnection } from "./workspace-connection.ts";
 import { flatText, replacementNote } from "./workspace-text.ts";
 import { WorkspaceTransfer } from "./workspace-transfer.ts";

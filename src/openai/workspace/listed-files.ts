@@ -5,9 +5,9 @@ import { normalizePath } from "../../files/path.ts";
 import type { SyncFailure } from "../../files/sync/sync-failure.ts";
 import { type ContainerFile, isContainerGone } from "../http/container-calls.ts";
 import { hashFile } from "./mirror.ts";
-import type { PullResult, StrategyParts } from "./transfer-strategy.ts";
 import { OWN_PREFIX } from "./python-snippets.ts";
 import { forEachTransfer } from "./transfer-limit.ts";
+import type { PullResult, StrategyParts } from "./transfer-strategy.ts";
 import type { TransferStep } from "./workspace-connection.ts";
 
 const ROOT = "/mnt/data/";

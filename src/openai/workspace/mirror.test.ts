@@ -115,7 +115,9 @@ describe("Mirror", () => {
       ...["out/a.txt", "out/a.txt", "out/new/deep/b.txt", "out/folder/in"],
     ]);
     for (const { reason } of failed) {
-      expect(reason).toBe("A symlink above it leads out of the workspace. Replace it with a folder.");
+      expect(reason).toBe(
+        "A symlink above it leads out of the workspace. Replace it with a folder.",
+      );
     }
     expect(readFiles(outside)).toEqual({ "a.txt": "theirs" });
     expect(existsSync(join(outside, "new"))).toBe(false);

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { digestFiles } from "../../files/digests/digest-files.ts";
 import { MountedFolder, type MountedSource } from "../../files/mounts/mounted-folder.ts";
-import type { SyncFailure } from "../../files/sync/sync-failure.ts";
 import { applyChanges } from "../../files/sync/apply-changes.ts";
+import type { SyncFailure } from "../../files/sync/sync-failure.ts";
 import type { TemporaryFolder } from "../../host/temporary-folder.ts";
 
 /** The changes that code made to the files in a container. */

@@ -3,10 +3,10 @@ import { clientFactories } from "../../../tests/support/openai-clients.ts";
 import {
   codeInterpreterCall,
   message,
-  type WireScript,
   startWireServer,
+  type WireScript,
 } from "../../../tests/support/wire-server.ts";
-import { toModelFields, type OpenAIModelConfig } from "../model-config.ts";
+import { type OpenAIModelConfig, toModelFields } from "../model-config.ts";
 import { collectPrintedOutput, runPython } from "./run-python.ts";
 
 const ran = codeInterpreterCall("print(1)", ["1\n"]);

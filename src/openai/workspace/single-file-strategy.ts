@@ -4,9 +4,9 @@ import { WinkError } from "../../base/errors.ts";
 import { OpenAIRequestError } from "../errors/request-error.ts";
 import { type ContainerFile, isContainerGone } from "../http/container-calls.ts";
 import { ListedFiles, toContainerPath, toWorkspacePath } from "./listed-files.ts";
-import type { FillStep, PullResult, StrategyParts, TransferStrategy } from "./transfer-strategy.ts";
 import { PATHS_FILE } from "./python-snippets.ts";
 import { forEachTransfer } from "./transfer-limit.ts";
+import type { FillStep, PullResult, StrategyParts, TransferStrategy } from "./transfer-strategy.ts";
 import type { TransferStep } from "./workspace-connection.ts";
 
 /**

@@ -1,8 +1,8 @@
-import { toLiteralTemplate, describeMounts } from "../../files/mounts/describe-mounts.ts";
+import { describeMounts, toLiteralTemplate } from "../../files/mounts/describe-mounts.ts";
 import type { MountPlan } from "../../files/mounts/mount-plan.ts";
 import type { ReplacedFiles } from "./container-lifecycle.ts";
-import type { Unpack } from "./transfer-strategy.ts";
 import { PATHS_FILE, unpackSnippet } from "./python-snippets.ts";
+import type { Unpack } from "./transfer-strategy.ts";
 
 /** Returns the text that describes the files to the model. It is a template: `$$` is a dollar sign. */
 export function workspaceText(plan: MountPlan, unpack: Unpack, archive: string): string {

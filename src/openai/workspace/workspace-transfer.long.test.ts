@@ -1,6 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { createInterceptionFixture, isWorkspaceRequest } from "../../../tests/support/workspace/interception-fixture.ts";
-import { readFiles, createRepository } from "../../../tests/support/workspace/workspace-fixture.ts";
+import {
+  createInterceptionFixture,
+  isWorkspaceRequest,
+} from "../../../tests/support/workspace/interception-fixture.ts";
+import { createRepository, readFiles } from "../../../tests/support/workspace/workspace-fixture.ts";
 import type { Logger } from "../../base/logger.ts";
 
 const createMounts = (folder: string) => [{ hostPath: folder, mountPath: "p" }];

@@ -1,10 +1,10 @@
 import type { Clock } from "../../base/clock.ts";
 import { getErrorMessage } from "../../base/errors.ts";
 import type { SyncFailure } from "../../files/sync/sync-failure.ts";
+import { ArchiveUploadStrategy, UnpackingFailure } from "./archive-upload-strategy.ts";
 import type { ContainerContents } from "./container-lifecycle.ts";
 import { SingleFileStrategy } from "./single-file-strategy.ts";
 import type { FillStep, StrategyParts, TransferStrategy, Unpack } from "./transfer-strategy.ts";
-import { ArchiveUploadStrategy, UnpackingFailure } from "./archive-upload-strategy.ts";
 import type { TransferStep } from "./workspace-connection.ts";
 
 /** The options of a `WorkspaceTransfer`. */
@@ -130,7 +130,10 @@ export class WorkspaceTransfer implements ContainerContents {
     try {
       return await this.pull(step);
     } catch (error) {
-      return [...this.#failed, { path: ".", reason: `${DOWNLOAD_FAILED}: ${getErrorMessage(error)}` }];
+      return [
+        ...this.#failed,
+        { path: ".", reason: `${DOWNLOAD_FAILED}: ${getErrorMessage(error)}` },
+      ];
     }
   }
 

@@ -1,6 +1,6 @@
 import { getErrorMessage } from "../../base/errors.ts";
-import { listFields } from "../../base/schema/schema.ts";
 import { quoteNames } from "../../base/quote-value.ts";
+import { listFields } from "../../base/schema/schema.ts";
 import type { PlacedSection } from "../outline.ts";
 import type { PromptDescriptor } from "../prompt-descriptor.ts";
 import { checkPlaceholders, parseTemplate, type TemplateText } from "../template-text.ts";

@@ -19,7 +19,9 @@ export function checkToolPath(path: string): string {
       ? `is ${segments.length} levels deep; at most ${MAX_SEGMENTS} are allowed`
       : segments.map(findSegmentProblem).find((one) => one !== null);
   if (!problem) return path;
-  throw new WinkError(`The path ${quoteValue(path)} ${problem}. Use a path such as "docs/notes.md".`);
+  throw new WinkError(
+    `The path ${quoteValue(path)} ${problem}. Use a path such as "docs/notes.md".`,
+  );
 }
 
 /** Rejects a text that is too large to write in one call. */

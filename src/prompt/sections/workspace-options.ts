@@ -5,8 +5,8 @@ import { Session } from "../../session/session.ts";
 import {
   type Checks,
   checkBoolean,
-  checkSingleLine,
   checkedLater,
+  checkSingleLine,
   enumCheck,
   optional,
 } from "../../tools/config-checks.ts";

@@ -9,7 +9,8 @@ export function expectSame(actual: unknown, expected: unknown, what: string): vo
 
 /** Throws unless `text` contains `part`. */
 export function expectContains(text: string | undefined, part: string, what: string): void {
-  if (!text?.includes(part)) throw new Error(`${what}: ${quoteValue(part)} is not in ${quoteValue(text)}`);
+  if (!text?.includes(part))
+    throw new Error(`${what}: ${quoteValue(part)} is not in ${quoteValue(text)}`);
 }
 
 /** Returns the error that `work` rejects with. Throws if it resolves. */

@@ -1,8 +1,8 @@
 import type { Filesystem } from "../../files/filesystem/filesystem.ts";
 import type { ToolContext } from "../../tools/tool-context.ts";
 import { ToolResult } from "../../tools/tool-result.ts";
-import { expectContains, expectSame } from "./expect.ts";
 import { openCountingPort } from "./counting-port.ts";
+import { expectContains, expectSame } from "./expect.ts";
 import { codeTool, createWordWorkspacePrompt, createWorkspacePrompt, wordTool } from "./prompts.ts";
 import type { WorkspaceCase, WorkspaceFixture } from "./workspace-case.ts";
 

@@ -27,7 +27,11 @@ export const snapshotCases: readonly FilesystemCase[] = [
         await filesystem.writeText("new/f", text);
         await filesystem.restore(snapshot);
         await filesystem.restore(snapshot);
-        expectSame(await readTree(filesystem), { f: [..."in f\n"].map(toCharCode) }, `after ${text}`);
+        expectSame(
+          await readTree(filesystem),
+          { f: [..."in f\n"].map(toCharCode) },
+          `after ${text}`,
+        );
       }
     },
   },

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { InMemoryFilesystem } from "../../files/filesystem/in-memory-filesystem.ts";
-import { runPatch } from "../patch/run-patch.ts";
 import { PatchError } from "../patch/patch-error.ts";
 import type { PatchOperation } from "../patch/patch-operation.ts";
+import { runPatch } from "../patch/run-patch.ts";
 
 interface Line {
   readonly mark: " " | "-" | "+";

@@ -2,15 +2,15 @@ import { PromptValidationError } from "../../base/errors.ts";
 import { isPlainObject } from "../../base/freeze.ts";
 import type { HostMount } from "../../files/mounts/host-mount.ts";
 import {
+  arrayCheck,
   type Checks,
+  checkedLater,
   checkKeys,
   checkNotEmpty,
   checkSingleLine,
   checkType,
-  checkedLater,
-  integerCheck,
-  arrayCheck,
   enumCheck,
+  integerCheck,
   optional,
 } from "../config-checks.ts";
 import { HostedTool, markChecked } from "../hosted-tool.ts";

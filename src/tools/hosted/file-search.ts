@@ -1,14 +1,14 @@
 import { PromptValidationError } from "../../base/errors.ts";
 import {
+  arrayCheck,
   type Check,
+  checkedLater,
   checkKeys,
   checkSingleLine,
   checkType,
-  checkedLater,
-  integerCheck,
-  arrayCheck,
-  numberCheck,
   enumCheck,
+  integerCheck,
+  numberCheck,
   optional,
 } from "../config-checks.ts";
 import { HostedTool, markChecked } from "../hosted-tool.ts";

@@ -4,8 +4,8 @@ import {
   checkKeys,
   checkNotEmpty,
   checkSingleLine,
-  integerCheck,
   enumCheck,
+  integerCheck,
   optional,
 } from "../config-checks.ts";
 import { HostedTool, markChecked } from "../hosted-tool.ts";

@@ -2,14 +2,14 @@ import { PromptValidationError } from "../../base/errors.ts";
 import { isPlainObject } from "../../base/freeze.ts";
 import type { JsonSchema } from "../../base/schema/schema.ts";
 import {
+  arrayCheck,
   checkBoolean,
   checkFunction,
   checkKeys,
   checkObjectUnquoted,
   checkSingleLine,
-  isSingleLine,
-  arrayCheck,
   enumCheck,
+  isSingleLine,
   optional,
 } from "../config-checks.ts";
 import { HostedTool, markChecked } from "../hosted-tool.ts";

@@ -1,11 +1,11 @@
 import { PromptValidationError } from "../../base/errors.ts";
 import {
+  arrayCheck,
+  checkedLater,
   checkKeys,
   checkObjectUnquoted,
   checkSingleLine,
   checkType,
-  checkedLater,
-  arrayCheck,
   optional,
 } from "../config-checks.ts";
 import { checkHostName } from "./host-name.ts";

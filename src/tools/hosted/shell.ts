@@ -1,5 +1,5 @@
 import { PromptValidationError } from "../../base/errors.ts";
-import { checkKeys, checkSingleLine, checkType, checkedLater, optional } from "../config-checks.ts";
+import { checkedLater, checkKeys, checkSingleLine, checkType, optional } from "../config-checks.ts";
 import { HostedTool, markChecked } from "../hosted-tool.ts";
 import { type ContainerOptions, containerChecks } from "./code-interpreter.ts";
 

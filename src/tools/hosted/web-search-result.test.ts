@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { WebSearchCall } from "./web-search.ts";
 import {
-  describeSearch,
-  toSearchParams,
-  searchParamTypes,
   createWebSearchResult,
+  describeSearch,
+  searchParamTypes,
+  toSearchParams,
 } from "./web-search-result.ts";
 
 const search: WebSearchCall = {
@@ -24,7 +24,9 @@ test("createWebSearchResult() lists every URL once and no empty one", () => {
     { type: "file", fileId: "f", filename: "a.txt", span: null },
   ] as const;
   const consulted = ["https://a", "", "https://b", "https://a"];
-  expect(createWebSearchResult({ text: "Hi", citations }, { consulted, searches: [search] })).toEqual({
+  expect(
+    createWebSearchResult({ text: "Hi", citations }, { consulted, searches: [search] }),
+  ).toEqual({
     text: "Hi",
     citations,
     sourceUrls: ["https://a", "https://b", "https://c"],

@@ -1,5 +1,12 @@
 import { PromptValidationError } from "../../base/errors.ts";
-import { checkBoolean, checkKeys, checkSingleLine, arrayCheck, enumCheck, optional } from "../config-checks.ts";
+import {
+  arrayCheck,
+  checkBoolean,
+  checkKeys,
+  checkSingleLine,
+  enumCheck,
+  optional,
+} from "../config-checks.ts";
 import { HostedTool, markChecked } from "../hosted-tool.ts";
 import type { Citation } from "./citation.ts";
 import { countryCodes } from "./countries.ts";

@@ -1,6 +1,6 @@
 import type { Filesystem } from "../../files/filesystem/filesystem.ts";
-import type { PatchReport } from "./run-patch.ts";
 import type { PatchOperation } from "./patch-operation.ts";
+import type { PatchReport } from "./run-patch.ts";
 
 /**
  * Applies a V4A patch or an array of operations, to all files or to none. No file is written until

@@ -6,8 +6,8 @@ import { FilesystemError } from "../../base/filesystem-error.ts";
 import type { Filesystem } from "../../files/filesystem/filesystem.ts";
 import { HostFilesystem } from "../../files/filesystem/host-filesystem.ts";
 import { InMemoryFilesystem } from "../../files/filesystem/in-memory-filesystem.ts";
-import { runPatch } from "./run-patch.ts";
 import type { PatchOperation } from "./patch-operation.ts";
+import { runPatch } from "./run-patch.ts";
 
 const patchOf = (...lines: string[]) => ["*** Begin Patch", ...lines, "*** End Patch"].join("\n");
 const matchError = (facts: object) => expect.objectContaining({ name: "PatchError", ...facts });

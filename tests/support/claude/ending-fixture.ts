@@ -18,9 +18,9 @@ import {
 } from "weakincentives/claude";
 import { recordingBus } from "weakincentives/testing";
 import { type Tree, temporaryTree } from "../temporary-tree.ts";
+import { createPrompt } from "./claude-fixture.ts";
 import { listFolderProcesses, type SeenProcess } from "./folder-processes.ts";
 import { type MessagesScript, startMessagesServer, toolUse } from "./messages-server.ts";
-import { createPrompt } from "./claude-fixture.ts";
 
 declare module "../../../src/session/event-map.ts" {
   interface EventMap {

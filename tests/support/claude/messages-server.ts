@@ -115,7 +115,9 @@ const SEARCH_BLOCKS: readonly UnknownRecord[] = [
 ];
 
 function isWebSearch(body: UnknownRecord): boolean {
-  return readRecords(body, "tools").some((tool) => readString(tool, "type").startsWith("web_search_"));
+  return readRecords(body, "tools").some((tool) =>
+    readString(tool, "type").startsWith("web_search_"),
+  );
 }
 
 function sendAnswer(response: ServerResponse, body: UnknownRecord, script: MessagesAnswer): void {

@@ -1,6 +1,6 @@
 import type { UnknownRecord } from "../../../src/base/loose-fields.ts";
-import type { NativeHooks } from "../../../src/claude/run/native-call-tracker.ts";
 import { ClaudeRun } from "../../../src/claude/run/claude-run.ts";
+import type { NativeHooks } from "../../../src/claude/run/native-call-tracker.ts";
 import type { NativeCall, RunStep } from "../../../src/claude/run/run-state.ts";
 import type { BridgedAnswer } from "../../../src/claude/tools/tool-bridge.ts";
 import { Tool } from "../../../src/tools/tool.ts";

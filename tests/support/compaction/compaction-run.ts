@@ -1,8 +1,17 @@
 import { onTestFinished } from "vitest";
-import { type CreateClientOptions, type FaultSetup, type FaultSetupOptions, createFaultSetup } from "../faults/fault-setup.ts";
+import {
+  type CreateClientOptions,
+  createFaultSetup,
+  type FaultSetup,
+  type FaultSetupOptions,
+} from "../faults/fault-setup.ts";
 import { testKey } from "../openai-clients.ts";
 import { functionCall, message, type WireScript } from "../wire-server.ts";
-import { type CompactionRouteOptions, type CompactionRoutes, compactionRoutes } from "./compaction-routes.ts";
+import {
+  type CompactionRouteOptions,
+  type CompactionRoutes,
+  compactionRoutes,
+} from "./compaction-routes.ts";
 
 /** A model's call to the tool "add". */
 export const addCall = functionCall("add", { a: 1, b: 2 });

@@ -55,7 +55,8 @@ function findItemProblems(item: Readonly<Record<string, unknown>>): readonly str
   if (type === "item_reference") problems.push("an item_reference");
   if (WITHOUT_ID.includes(type) && "id" in item) problems.push(`the id of a ${type}`);
   if (type !== "reasoning") return problems;
-  if (readString(item, "encrypted_content") === "") problems.push("reasoning that is not encrypted");
+  if (readString(item, "encrypted_content") === "")
+    problems.push("reasoning that is not encrypted");
   if (readRecords(item, "content").length > 0) problems.push("reasoning in plain text");
   return problems;
 }

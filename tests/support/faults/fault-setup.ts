@@ -18,9 +18,9 @@ import * as z from "zod";
 import { clients } from "../openai-clients.ts";
 import {
   type SeenRequest,
+  startWireServer,
   type WireScript,
   type WireServerOptions,
-  startWireServer,
 } from "../wire-server.ts";
 
 /** Creates the client options of an adapter; an entry of `clients`. */
@@ -132,7 +132,10 @@ function createClientOptions(
   return made.clientConfig ? { clientConfig: { ...made.clientConfig, ...config } } : made;
 }
 
-function createPrompt(tool: Tool, { hostedTools = [], output }: FaultSetupOptions): Prompt<unknown> {
+function createPrompt(
+  tool: Tool,
+  { hostedTools = [], output }: FaultSetupOptions,
+): Prompt<unknown> {
   const task = { key: "task", title: "Task", template: "Go.", tools: [tool], hostedTools };
   const sections = [new MarkdownSection(task)];
   return new Prompt(new PromptTemplate({ ns: "test", key: "run", sections, output }));

@@ -1,5 +1,10 @@
 import type { ModelAction } from "weakincentives/local";
-import { createFolder, type ProviderFixture, startProviderFixture, createVectorStore } from "./provider-fixture.ts";
+import {
+  createFolder,
+  createVectorStore,
+  type ProviderFixture,
+  startProviderFixture,
+} from "./provider-fixture.ts";
 
 /** A provider for client tests: all hosted tools, a function and a schema, in one conversation. */
 export interface HostedToolsFixture extends ProviderFixture {

@@ -67,7 +67,10 @@ function listAnnotationsOfType(output: readonly WireItem[], type: string): reado
 }
 
 /** Converts recorded citations for the replay: a model cites results by number. */
-export function toModelCitations(message: WireItem, request: ModelRequest): readonly ModelCitation[] {
+export function toModelCitations(
+  message: WireItem,
+  request: ModelRequest,
+): readonly ModelCitation[] {
   const items = request.items.filter(isPlainObject);
   const urls = filterByType(items, "web_search_call")
     .map(listPages)

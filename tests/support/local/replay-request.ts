@@ -1,7 +1,7 @@
 import { isPlainObject } from "../../../src/base/freeze.ts";
 import { readRecords, readString } from "../../../src/base/loose-fields.ts";
 import type { WireItem } from "../../../src/openai/wire.ts";
-import { findItem, type ProviderFixture, createVectorStore } from "./provider-fixture.ts";
+import { createVectorStore, findItem, type ProviderFixture } from "./provider-fixture.ts";
 
 /** Returns why a recorded request cannot be replayed on the local provider, or `null`. */
 export function reasonToSkip(request: WireItem): string | null {
@@ -76,7 +76,10 @@ function readId({ body }: { readonly body: WireItem }): string {
 }
 
 /** Creates a stored response with the calls that this request answers. */
-async function storePreviousResponse(request: WireItem, { ask }: ProviderFixture): Promise<WireItem> {
+async function storePreviousResponse(
+  request: WireItem,
+  { ask }: ProviderFixture,
+): Promise<WireItem> {
   if (!request["previous_response_id"]) return {};
   const items = readRecords(request, "input");
   const before = { model: "caller", input: JSON.stringify(items), tools: request["tools"] ?? [] };

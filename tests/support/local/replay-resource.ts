@@ -1,6 +1,6 @@
 import { readRecords, readString } from "../../../src/base/loose-fields.ts";
 import type { WireItem } from "../../../src/openai/wire.ts";
-import { type ProviderFixture, createVectorStore } from "./provider-fixture.ts";
+import { createVectorStore, type ProviderFixture } from "./provider-fixture.ts";
 
 /** Returns the local path of a recorded request. Creates the resources that it names first. */
 export async function createLocalPath(path: string, on: ProviderFixture): Promise<string> {
@@ -33,7 +33,8 @@ export function createUpload(request: unknown, answer: WireItem): RequestInit {
     const headers = { "content-type": `multipart/form-data; boundary="${boundary}"` };
     return { headers, body: new Uint8Array(body) };
   }
-  const name = readString(answer, "filename") || readString(answer, "path").replace(/^.*\/[0-9a-f]+-/, "");
+  const name =
+    readString(answer, "filename") || readString(answer, "path").replace(/^.*\/[0-9a-f]+-/, "");
   return { body: createForm(name || "recorded.txt", readString(answer, "purpose")) };
 }
 
@@ -58,7 +59,11 @@ export function createForm(name: string, purpose = ""): FormData {
   return form;
 }
 
-async function uploadForm({ fetch, url }: ProviderFixture, path: string, body: FormData): Promise<WireItem> {
+async function uploadForm(
+  { fetch, url }: ProviderFixture,
+  path: string,
+  body: FormData,
+): Promise<WireItem> {
   const response = await fetch(url + path, { method: "POST", body });
   return Object(await response.json());
 }
@@ -85,5 +90,7 @@ function describeKind(value: unknown): string {
 /** Returns the values of every `object` and `type` field. */
 export function listTypeNames(value: WireItem): readonly string[] {
   const first = readRecords(value, "data").slice(0, 1).flatMap(listTypeNames);
-  return [readString(value, "object"), readString(value, "type"), ...first].filter((name) => name !== "");
+  return [readString(value, "object"), readString(value, "type"), ...first].filter(
+    (name) => name !== "",
+  );
 }

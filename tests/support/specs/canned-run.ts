@@ -4,9 +4,9 @@ import { OpenAIAdapter, type OpenAIAdapterOptions, type WireItem } from "weakinc
 import { fakeClock, type RecordingBus, recordingBus } from "weakincentives/testing";
 import {
   type SeenRequest,
+  startWireServer,
   type WireScript,
   type WireServerOptions,
-  startWireServer,
 } from "../wire-server.ts";
 import type { Reach } from "./example-run.ts";
 

@@ -9,7 +9,12 @@ import {
 } from "weakincentives/local";
 import { OpenAIAdapter, type OpenAIAdapterOptions, type WireItem } from "weakincentives/openai";
 import { fakeClock, type RecordingBus, recordingBus } from "weakincentives/testing";
-import { createRequester, type ProviderFixture, startProviderFixture, createVectorStore } from "../local/provider-fixture.ts";
+import {
+  createRequester,
+  createVectorStore,
+  type ProviderFixture,
+  startProviderFixture,
+} from "../local/provider-fixture.ts";
 import { type clients, testKey } from "../openai-clients.ts";
 import type { SeenRequest } from "../wire-server.ts";
 import { workspaceSandbox } from "../workspace/workspace-fixture.ts";

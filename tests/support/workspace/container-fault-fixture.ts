@@ -18,7 +18,12 @@ import {
 } from "weakincentives/openai";
 import * as z from "zod";
 import type { ContainerCalls } from "../../../src/openai/http/container-calls.ts";
-import { type CannedResponse, type FaultRelay, type RelayedRequest, startFaultRelay } from "./fault-relay.ts";
+import {
+  type CannedResponse,
+  type FaultRelay,
+  type RelayedRequest,
+  startFaultRelay,
+} from "./fault-relay.ts";
 import { createWorkspaceFixture } from "./workspace-fixture.ts";
 
 /** How a container fails: deleted, expired, without an interpreter, or reported as missing in a response with status 200. */

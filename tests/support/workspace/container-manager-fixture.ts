@@ -84,7 +84,8 @@ export async function createContainerManagerFixture(): Promise<ContainerManagerF
       });
       return { manager, replacements };
     },
-    readStatus: (id) => calls.getStatus(id ?? "").catch((error: { status: unknown }) => error.status),
+    readStatus: (id) =>
+      calls.getStatus(id ?? "").catch((error: { status: unknown }) => error.status),
   };
 }
 

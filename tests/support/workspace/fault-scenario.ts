@@ -12,8 +12,8 @@ import {
   type TaskScript,
 } from "./container-fault-fixture.ts";
 import type { RelayedRequest } from "./fault-relay.ts";
-import { readFiles, createRepository } from "./workspace-fixture.ts";
 import { PATH_LOOKUP, ReferenceFolder } from "./reference-folder.ts";
+import { createRepository, readFiles } from "./workspace-fixture.ts";
 
 /** The code steps, in order. */
 export type ScenarioStep = "first" | "second" | "third";

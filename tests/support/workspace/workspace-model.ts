@@ -7,7 +7,7 @@ import { digestTree } from "../../../src/files/digests/digest-files.ts";
 import type { Filesystem, FsSnapshot } from "../../../src/files/filesystem/filesystem.ts";
 import { HostFilesystem } from "../../../src/files/filesystem/host-filesystem.ts";
 import { InMemoryFilesystem } from "../../../src/files/filesystem/in-memory-filesystem.ts";
-import { type Tree, readTree } from "../../../src/testing/filesystem/filesystem-case.ts";
+import { readTree, type Tree } from "../../../src/testing/filesystem/filesystem-case.ts";
 import { type CodeChange, type Files, planCode } from "./code-changes.ts";
 import {
   type ContainerFault,

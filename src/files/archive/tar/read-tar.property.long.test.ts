@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createPaxRecords, createTar } from "../../../../tests/support/crafted-tar.ts";
 import { readTarContents } from "../../../../tests/support/read-tar-contents.ts";
-import { writeTree, temporaryTree } from "../../../../tests/support/temporary-tree.ts";
+import { temporaryTree, writeTree } from "../../../../tests/support/temporary-tree.ts";
 import { FilesystemError, WorkspaceSecurityError } from "../../../base/filesystem-error.ts";
 import { normalizePath } from "../../path.ts";
 import { writeTar } from "./write-tar.ts";

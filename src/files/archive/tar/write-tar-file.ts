@@ -1,6 +1,6 @@
 import { closeSync, openSync, writeSync } from "node:fs";
-import { toFilesystemErrorWithRemedy } from "../../../host/to-filesystem-error.ts";
 import { threadJob } from "../../../host/threads/thread-job.ts";
+import { toFilesystemErrorWithRemedy } from "../../../host/to-filesystem-error.ts";
 import { writeTar } from "./write-tar.ts";
 
 /** A folder to pack, and the path of the new tar file. */

@@ -1,10 +1,17 @@
 import { isPlainObject } from "../../../base/freeze.ts";
 import { readRecords, readString, type UnknownRecord } from "../../../base/loose-fields.ts";
 import type { WireItem } from "../../../openai/wire.ts";
-import { anyObject, anything, boolean, array, type Validator, string } from "../../validators/validator.ts";
+import {
+  anyObject,
+  anything,
+  array,
+  boolean,
+  string,
+  type Validator,
+} from "../../validators/validator.ts";
 import { anthropicWording, joinPath } from "./anthropic-wording.ts";
-import { assertAnthropic, optional, readRecord, record, tag } from "./record.ts";
 import { createInvalidProblem } from "./invalid-problem.ts";
+import { assertAnthropic, optional, readRecord, record, tag } from "./record.ts";
 
 /** A content block with a known type. */
 export type Block = WireItem & { readonly type: string };

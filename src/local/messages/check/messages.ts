@@ -3,9 +3,9 @@ import { anything, oneOf } from "../../validators/validator.ts";
 import { anthropicWording, joinPath } from "./anthropic-wording.ts";
 import type { CheckedMessage } from "./checked-message.ts";
 import { type Block, checkContent } from "./content.ts";
+import { createInvalidProblem } from "./invalid-problem.ts";
 import { checkPairs } from "./pairs.ts";
 import { readRecord, record } from "./record.ts";
-import { createInvalidProblem } from "./invalid-problem.ts";
 
 /** Validates the messages of a request. Merges consecutive messages of one role. */
 export function checkMessages(

@@ -1,10 +1,22 @@
 import { describe, expect, test } from "vitest";
-import { boolean, integer, array, recordOf, object, oneOf, string } from "../../validators/validator.ts";
+import {
+  array,
+  boolean,
+  integer,
+  object,
+  oneOf,
+  recordOf,
+  string,
+} from "../../validators/validator.ts";
 import { anthropicWording } from "./anthropic-wording.ts";
 import { assertAnthropic, optional, readRecord, record, tag } from "./record.ts";
 
 describe("record()", () => {
-  const shape = record({ name: string(), kind: tag("a", "b"), count: optional(integer({ max: 9 })) });
+  const shape = record({
+    name: string(),
+    kind: tag("a", "b"),
+    count: optional(integer({ max: 9 })),
+  });
 
   test("checks fields in order and ignores others", () => {
     expect(readRecord(shape, { kind: "a", name: "x", more: 1 }, "")).toMatchObject({ more: 1 });

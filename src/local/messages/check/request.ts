@@ -4,19 +4,19 @@ import type { WireItem } from "../../../openai/wire.ts";
 import {
   anyObject,
   anything,
-  number,
+  array,
   boolean,
   integer,
-  array,
+  number,
   oneOf,
   string,
 } from "../../validators/validator.ts";
 import { anthropicWording, joinPath } from "./anthropic-wording.ts";
 import type { CheckedMessage } from "./checked-message.ts";
 import { checkSystem } from "./content.ts";
+import { createInvalidProblem } from "./invalid-problem.ts";
 import { checkMessages } from "./messages.ts";
 import { assertAnthropic, optional, readRecord, record } from "./record.ts";
-import { createInvalidProblem } from "./invalid-problem.ts";
 import { checkToolChoice, checkTools, type ToolChoice } from "./tools.ts";
 
 /** A validated request of the Messages API. */

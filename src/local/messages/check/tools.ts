@@ -1,9 +1,9 @@
 import { readString, readStrings } from "../../../base/loose-fields.ts";
 import type { WireItem } from "../../../openai/wire.ts";
-import { anyObject, boolean, array, oneOf, string } from "../../validators/validator.ts";
+import { anyObject, array, boolean, oneOf, string } from "../../validators/validator.ts";
 import { anthropicWording, joinPath } from "./anthropic-wording.ts";
-import { assertAnthropic, optional, readRecord, record, tag } from "./record.ts";
 import { createInvalidProblem } from "./invalid-problem.ts";
+import { assertAnthropic, optional, readRecord, record, tag } from "./record.ts";
 
 /** How the model may use tools. */
 export interface ToolChoice {
@@ -86,7 +86,8 @@ const texts = optional(array(string()));
 function checkDomains(tool: WireItem, path: string): void {
   assertAnthropic(record({ allowed_domains: texts, blocked_domains: texts }), tool, path);
   const isBoth =
-    readStrings(tool, "allowed_domains").length > 0 && readStrings(tool, "blocked_domains").length > 0;
+    readStrings(tool, "allowed_domains").length > 0 &&
+    readStrings(tool, "blocked_domains").length > 0;
   if (isBoth)
     throw createInvalidProblem(
       path,

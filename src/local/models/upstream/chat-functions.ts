@@ -1,8 +1,8 @@
 import type { ToolCatalog } from "../../tools/tool-catalog.ts";
 import type { FunctionRecord, ToolRecord } from "../../tools/tool-record.ts";
+import type { ModelRequest } from "../local-model.ts";
 import type { Choice } from "../resolve-choice.ts";
 import { getCatalog, resolveChoice, selectAllowed } from "../resolve-choice.ts";
-import type { ModelRequest } from "../local-model.ts";
 
 /** All functions that an upstream model may call, with distinct names. */
 export interface ChatFunctions {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { chatWire } from "./chat-wire.ts";
 import type { ChatFunctions } from "./chat-functions.ts";
 import type { ChatCall, ChatTurn } from "./chat-turns.ts";
+import { chatWire } from "./chat-wire.ts";
 import type { UpstreamInput } from "./upstream-wire.ts";
 
 const none: ChatFunctions = { all: [], choice: "auto", getName: (name) => name };

@@ -1,7 +1,7 @@
 import { isPlainObject } from "../../../base/freeze.ts";
 import type { ChatFunctions } from "./chat-functions.ts";
-import type { ChatCall, ChatTurn } from "./chat-turns.ts";
 import { type ChatPart, joinPartTexts } from "./chat-parts.ts";
+import type { ChatCall, ChatTurn } from "./chat-turns.ts";
 import type { UpstreamAnswer, UpstreamCall, UpstreamInput, UpstreamWire } from "./upstream-wire.ts";
 
 /** The chat completions API, which nearly every model server has. */

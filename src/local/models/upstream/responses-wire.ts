@@ -1,7 +1,7 @@
 import { isPlainObject } from "../../../base/freeze.ts";
 import type { ChatFunctions } from "./chat-functions.ts";
-import type { ChatCall, ChatTurn } from "./chat-turns.ts";
 import { type ChatPart, joinPartTexts } from "./chat-parts.ts";
+import type { ChatCall, ChatTurn } from "./chat-turns.ts";
 import type { UpstreamAnswer, UpstreamInput, UpstreamWire } from "./upstream-wire.ts";
 
 /** The Responses API, with functions only: hosted tools run here, even if the upstream server has its own. */

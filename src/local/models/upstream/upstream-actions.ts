@@ -4,8 +4,8 @@ import { quoteNames, quoteValue } from "../../../base/quote-value.ts";
 import type { Validation } from "../../../base/validation.ts";
 import type { ModelAction } from "../../model-action.ts";
 import { isClientTool, toAction } from "../../tools/tool-catalog.ts";
-import type { ChatFunction, ChatFunctions } from "./chat-functions.ts";
 import { toArgumentsText } from "./chat-calls.ts";
+import type { ChatFunction, ChatFunctions } from "./chat-functions.ts";
 import type { ChatTurn } from "./chat-turns.ts";
 import type { UpstreamAnswer, UpstreamCall } from "./upstream-wire.ts";
 

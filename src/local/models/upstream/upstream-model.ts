@@ -1,10 +1,10 @@
 import { isPlainObject } from "../../../base/freeze.ts";
-import { getCatalog } from "../resolve-choice.ts";
 import type { LocalModel, ModelOptions, ModelRequest } from "../local-model.ts";
-import { chatWire } from "./chat-wire.ts";
+import { getCatalog } from "../resolve-choice.ts";
 import { createChatFunctions } from "./chat-functions.ts";
-import { responsesWire } from "./responses-wire.ts";
 import { type ChatTurn, toChatTurns } from "./chat-turns.ts";
+import { chatWire } from "./chat-wire.ts";
+import { responsesWire } from "./responses-wire.ts";
 import { toActions } from "./upstream-actions.ts";
 import { createFailureFactory, createUpstreamExchange } from "./upstream-exchange.ts";
 import { readUpstreamSettings, type UpstreamModelOptions } from "./upstream-options.ts";

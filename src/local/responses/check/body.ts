@@ -4,18 +4,18 @@ import type { ToolCatalog } from "../../tools/tool-catalog.ts";
 import {
   anyObject,
   anything,
-  taggedUnion,
-  number,
-  either,
-  boolean,
-  integer,
   array,
-  recordOf,
+  boolean,
+  either,
+  integer,
   nullable,
+  number,
   object,
   oneOf,
-  type Validator,
+  recordOf,
   string,
+  taggedUnion,
+  type Validator,
 } from "../../validators/validator.ts";
 import { createItemsValidator } from "./items.ts";
 import { orderKeys } from "./order-keys.ts";
@@ -73,7 +73,9 @@ const textOptions: Validator = nullable(
 
 const contextManagement = nullable(
   array(
-    taggedUnion({ compaction: object({ type }, { compact_threshold: nullable(integer({ min: 1000 })) }) }),
+    taggedUnion({
+      compaction: object({ type }, { compact_threshold: nullable(integer({ min: 1000 })) }),
+    }),
     { min: 1 },
   ),
 );
@@ -120,9 +122,13 @@ const otherFields = {
   prompt_cache_key: nullable(string({ max: 64 })),
   prompt_cache_options: cacheOptions,
   prompt_cache_retention: nullable(oneOf("in_memory", "24h")),
-  service_tier: nullable(oneOf("auto", "default", "flex", "scale", "priority", "fast", "ultrafast")),
+  service_tier: nullable(
+    oneOf("auto", "default", "flex", "scale", "priority", "fast", "ultrafast"),
+  ),
   moderation: nullable(anyObject),
-  prompt: nullable(object({ id: string() }, { version: nullable(string()), variables: nullable(anyObject) })),
+  prompt: nullable(
+    object({ id: string() }, { version: nullable(string()), variables: nullable(anyObject) }),
+  ),
   access_programs: anything,
   image: nullable(anyObject),
 };

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { WireItem } from "../../../openai/wire.ts";
 import { builtInCatalog } from "../../tools/index.ts";
-import { checkHistory as checkItems } from "./request.ts";
 import type { StoredItems } from "./check-history.ts";
+import { checkHistory as checkItems } from "./request.ts";
 
 const checkHistory = (items: readonly WireItem[], stored: StoredItems) =>
   checkItems(items, { stored, catalog: builtInCatalog });

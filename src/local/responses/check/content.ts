@@ -3,16 +3,16 @@ import { missingParameter } from "../../api-problem.ts";
 import { longText, type } from "../../tools/item-fields.ts";
 import {
   anyObject,
-  taggedUnion,
+  array,
   either,
   integer,
   joinPath,
-  array,
   nullable,
   object,
   oneOf,
-  type Validator,
   string,
+  taggedUnion,
+  type Validator,
 } from "../../validators/validator.ts";
 
 const prompt_cache_breakpoint = nullable(

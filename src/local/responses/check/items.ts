@@ -13,15 +13,15 @@ import type { ToolCatalog } from "../../tools/tool-catalog.ts";
 import {
   anyObject,
   anything,
-  taggedUnion,
+  array,
   idWithPrefix,
   joinPath,
-  array,
   nullable,
   object,
   oneOf,
-  type Validator,
   string,
+  taggedUnion,
+  type Validator,
 } from "../../validators/validator.ts";
 import { callOutput, inputContent, outputContent } from "./content.ts";
 

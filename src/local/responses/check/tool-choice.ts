@@ -2,9 +2,16 @@ import { isPlainObject } from "../../../base/freeze.ts";
 import type { WireItem } from "../../../openai/wire.ts";
 import { ApiProblem } from "../../api-problem.ts";
 import { errorOrders } from "../../tools/index.ts";
-import { typeOnly, type } from "../../tools/item-fields.ts";
+import { type, typeOnly } from "../../tools/item-fields.ts";
 import type { ToolCatalog } from "../../tools/tool-catalog.ts";
-import { taggedUnion, either, array, object, oneOf, type Validator } from "../../validators/validator.ts";
+import {
+  array,
+  either,
+  object,
+  oneOf,
+  taggedUnion,
+  type Validator,
+} from "../../validators/validator.ts";
 import { orderKeys } from "./order-keys.ts";
 import { toolName } from "./tools.ts";
 
@@ -62,7 +69,10 @@ export function selectAllowedTools(
 const named = object({ type, name: toolName });
 
 function createChoiceValidator({ byChoice }: ToolCatalog): Validator {
-  const hosted = [...byChoice].map(([name, { checkChoice = typeOnly }]) => [String(name), checkChoice]);
+  const hosted = [...byChoice].map(([name, { checkChoice = typeOnly }]) => [
+    String(name),
+    checkChoice,
+  ]);
   const all = { function: named, custom: named, ...Object.fromEntries(hosted) };
   const one = orderKeys<Validator>(all, errorOrders.choices);
   const allowed = object({

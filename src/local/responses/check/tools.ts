@@ -3,14 +3,14 @@ import { allowed_callers, type } from "../../tools/item-fields.ts";
 import type { ToolCatalog } from "../../tools/tool-catalog.ts";
 import {
   anyObject,
-  taggedUnion,
-  boolean,
   array,
+  boolean,
   nullable,
   object,
   oneOf,
-  type Validator,
   string,
+  taggedUnion,
+  type Validator,
 } from "../../validators/validator.ts";
 import { orderKeys } from "./order-keys.ts";
 import { requireStrictSchema } from "./strict-schema.ts";
@@ -21,7 +21,9 @@ export const toolName = string({ min: 1, max: 64, pattern: /^[a-zA-Z0-9_-]+$/ })
 /** Validates an entry of `tools`: a tool of the client or any hosted tool, whether or not it can run here. */
 export function createToolValidator({ byType: hosted }: ToolCatalog): Validator {
   const shapes = [...hosted].map(([name, { check = anyObject }]) => [String(name), check]);
-  return taggedUnion(orderKeys({ ...clientTools, ...Object.fromEntries(shapes) }, errorOrders.tools));
+  return taggedUnion(
+    orderKeys({ ...clientTools, ...Object.fromEntries(shapes) }, errorOrders.tools),
+  );
 }
 
 const functionFields = object(

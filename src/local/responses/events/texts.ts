@@ -36,7 +36,8 @@ function* createSummaryEvents(item: WireItem): Iterable<LocalToolEvent> {
     const name = "response.reasoning_summary";
     yield { type: `${name}_part.added`, ...place, part: { ...part, text: "" } };
     const text = readText(part, "text");
-    for (const delta of splitIntoChunks(text)) yield { type: `${name}_text.delta`, ...place, delta };
+    for (const delta of splitIntoChunks(text))
+      yield { type: `${name}_text.delta`, ...place, delta };
     yield { type: `${name}_text.done`, ...place, text };
     yield { type: `${name}_part.done`, ...place, part };
   }

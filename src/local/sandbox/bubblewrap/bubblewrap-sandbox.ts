@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { type Clock, systemClock } from "../../../base/clock.ts";
 import { toContainerLimits } from "../container-limits.ts";
 import type { Sandbox, SandboxOptions } from "../sandbox.ts";
+import { buildSeccompFilter } from "./build-seccomp-filter.ts";
 import { chooseIdentity } from "./choose-identity.ts";
 import { BubblewrapProcess } from "./process.ts";
-import { buildSeccompFilter } from "./build-seccomp-filter.ts";
 
 /** Options of {@link bubblewrapSandbox}. */
 export interface BubblewrapOptions {

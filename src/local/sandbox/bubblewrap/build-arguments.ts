@@ -1,6 +1,6 @@
 import type { ContainerLimits } from "../container-limits.ts";
-import type { Identity } from "./choose-identity.ts";
 import { buildSystemMounts } from "./build-system-mounts.ts";
+import type { Identity } from "./choose-identity.ts";
 
 /** How one sandbox is confined. */
 export interface Confinement {

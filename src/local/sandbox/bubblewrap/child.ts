@@ -2,10 +2,10 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { Duplex, type Readable, type Writable } from "node:stream";
 import type { Clock } from "../../../base/clock.ts";
+import { BoundedOutput } from "../bounded-output.ts";
+import { type ContainerLimits, SUPERVISOR_PROCESSES } from "../container-limits.ts";
 import { encodeRequest, type Frame, FrameReader, type KernelRequest } from "../kernel/frames.ts";
 import { SANDBOX_PROGRAM } from "../kernel/sandbox-program.ts";
-import { type ContainerLimits, SUPERVISOR_PROCESSES } from "../container-limits.ts";
-import { BoundedOutput } from "../bounded-output.ts";
 import { buildArguments, buildUserFiles } from "./build-arguments.ts";
 import type { Identity } from "./choose-identity.ts";
 

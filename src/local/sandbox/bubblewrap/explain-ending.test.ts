@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { ExceededLimit } from "../kernel/parse-answer.ts";
-import { toContainerLimits } from "../container-limits.ts";
 import { BoundedOutput } from "../bounded-output.ts";
+import { toContainerLimits } from "../container-limits.ts";
+import type { ExceededLimit } from "../kernel/parse-answer.ts";
 import { explainEnding, explainInterpreterEnd } from "./explain-ending.ts";
 import type { RunEnding } from "./run-in-sandbox.ts";
 

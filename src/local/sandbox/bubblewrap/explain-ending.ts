@@ -1,5 +1,5 @@
-import type { ExceededLimit } from "../kernel/parse-answer.ts";
 import type { ContainerLimits } from "../container-limits.ts";
+import type { ExceededLimit } from "../kernel/parse-answer.ts";
 import type { RunLimits } from "../sandbox.ts";
 import type { RunEnding, RunOutcome } from "./run-in-sandbox.ts";
 

@@ -1,6 +1,6 @@
-import { parseEnding, type SandboxEnding } from "../kernel/parse-answer.ts";
-import type { Frame } from "../kernel/frames.ts";
 import { BoundedOutput } from "../bounded-output.ts";
+import type { Frame } from "../kernel/frames.ts";
+import { parseEnding, type SandboxEnding } from "../kernel/parse-answer.ts";
 import type { RunLimits } from "../sandbox.ts";
 import type { BubblewrapChild } from "./child.ts";
 import { RunStopper, type StopSettings } from "./run-stopper.ts";

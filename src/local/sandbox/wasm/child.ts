@@ -3,8 +3,8 @@ import { realpathSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { readResidentBytes } from "./read-resident-bytes.ts";
 import { type KernelCommand, type KernelMessage, parseKernelMessage } from "./kernel-messages.ts";
+import { readResidentBytes } from "./read-resident-bytes.ts";
 
 const MiB = 1024 * 1024;
 const PAGE = 64 * 1024;

@@ -3,8 +3,8 @@ import { registerHooks } from "node:module";
 import { pathToFileURL } from "node:url";
 import { Kernel } from "./kernel.ts";
 import { KernelFiles } from "./kernel-files.ts";
-import { lockDown } from "./lock-down.ts";
 import type { KernelCommand, KernelMessage } from "./kernel-messages.ts";
+import { lockDown } from "./lock-down.ts";
 import type { PyodideModule } from "./pyodide.ts";
 
 // Entry point of the child process. Reads the needed parts of `process` first, because lockDown() closes it.

@@ -1,8 +1,8 @@
 import type { SandboxImage } from "../sandbox.ts";
+import { BOOTSTRAP } from "./bootstrap.ts";
 import type { KernelFiles } from "./kernel-files.ts";
 import type { KernelCommand, KernelMessage } from "./kernel-messages.ts";
 import type { Pyodide } from "./pyodide.ts";
-import { BOOTSTRAP } from "./bootstrap.ts";
 
 // One message contains at most about this many bytes of files.
 const BATCH_BYTES = 8 * 1024 * 1024;

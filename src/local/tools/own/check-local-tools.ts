@@ -1,8 +1,8 @@
 import { builtInTools } from "../index.ts";
 import type { LocalTool } from "../local-tool.ts";
 import type { ToolRecord } from "../tool-record.ts";
-import { checkOfferedFunctions } from "./check-offered-functions.ts";
 import { checkItems } from "./check-items.ts";
+import { checkOfferedFunctions } from "./check-offered-functions.ts";
 import {
   checkFunctions,
   checkKeys,

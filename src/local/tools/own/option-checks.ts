@@ -50,7 +50,12 @@ export function checkKeys(
   known: readonly string[],
 ): asserts value is object {
   if (typeof value !== "object" || value === null || Array.isArray(value))
-    throwInvalidOption(field, value, "must be an object", `pass an object with ${quoteNames(known)}`);
+    throwInvalidOption(
+      field,
+      value,
+      "must be an object",
+      `pass an object with ${quoteNames(known)}`,
+    );
   if (!isPlainObject(value)) return; // a class instance may have other fields
   const unknown = Object.keys(value).find((key) => !known.includes(key));
   if (unknown === undefined) return;

@@ -1,6 +1,6 @@
 import { raceAbort } from "../../../base/clock.ts";
 import { getErrorMessage } from "../../../base/errors.ts";
-import { deepFreeze, copyAndFreeze } from "../../../base/freeze.ts";
+import { copyAndFreeze, deepFreeze } from "../../../base/freeze.ts";
 import { quoteNames, quoteValue } from "../../../base/quote-value.ts";
 import type { WireItem } from "../../../openai/wire.ts";
 import { ApiProblem } from "../../api-problem.ts";
@@ -48,7 +48,8 @@ function restrictContext(
     newId,
     containers,
     cite(hits) {
-      if (!Array.isArray(hits)) throw guard.fail("run", `cite() needs an array, got ${quoteValue(hits)}`);
+      if (!Array.isArray(hits))
+        throw guard.fail("run", `cite() needs an array, got ${quoteValue(hits)}`);
       cite(copyAndFreeze(hits));
     },
   };

@@ -39,7 +39,10 @@ export class ToolGuard {
       const problem = first(value, path) ?? this.call(field, () => check(value, path)) ?? null;
       if (problem === null || problem instanceof ApiProblem) return problem;
       if (typeof problem !== "string" && !(problem instanceof Error))
-        return this.fail(field, `it must return a string, an error or null, got ${quoteValue(problem)}`);
+        return this.fail(
+          field,
+          `it must return a string, an error or null, got ${quoteValue(problem)}`,
+        );
       const message = typeof problem === "string" ? problem : problem.message;
       return new ApiProblem(400, message, { param: path, code: "invalid_value" });
     };
