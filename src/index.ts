@@ -1,7 +1,7 @@
 /**
  * Prompts made of sections, typed tools, sessions, events, and the loop that runs them.
  *
- * A name added here is public: add a line to CHANGELOG.md in the same commit.
+ * Every name exported here is public. Add a line to CHANGELOG.md in the same commit.
  */
 
 // Prompts

@@ -158,7 +158,12 @@ test.each([
     /^$/,
     /unknown option '--exclud'[\s\S]*Did you mean --exclude/,
   ],
-  [["mount", "nowhere"], 1, /^$/, /^FilesystemError: ENOENT: "nowhere" does not exist: PATH must/],
+  [
+    ["mount", "nowhere"],
+    1,
+    /^$/,
+    /^FilesystemError: ENOENT: "nowhere" does not exist: set PATH to/,
+  ],
   [
     ["mount", "src", "--max-bytes", "9"],
     1,

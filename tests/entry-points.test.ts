@@ -31,7 +31,7 @@ test.each(entryPoints)(
   async (entryPoint) => {
     const code = await readFile(entryPoint, "utf8");
     expect(code).not.toMatch(/export \*/);
-    expect(code).toContain("A name added here is public");
+    expect(code).toContain("Every name exported here is public");
   },
 );
 

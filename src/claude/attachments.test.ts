@@ -86,7 +86,7 @@ describe("invalid attachments", () => {
 
   test("toAttachmentBlock() rejects an empty file, and a file above 20 MB", async () => {
     const empty = toAttachmentBlocks([{ bytes: new Uint8Array(), filename: "a.txt" }]);
-    await expect(empty).rejects.toThrow("must have from 1 to 20000000 bytes, and has 0");
+    await expect(empty).rejects.toThrow("must have 1 to 20000000 bytes (it has 0)");
     const large = toAttachmentBlocks([{ bytes: new Uint8Array(20_000_001), filename: "a.txt" }]);
     await expect(large).rejects.toThrow("Mount a larger file in a ClaudeAgentWorkspaceSection");
   });

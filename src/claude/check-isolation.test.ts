@@ -38,7 +38,7 @@ describe("checkIsolation()", () => {
       type: "allowlist",
       allowedDomains: ["pypi.org", "cdc.gov"],
     });
-    expect(() => withDomains("https://pypi.org/simple")).toThrow('Write "pypi.org"');
+    expect(() => withDomains("https://pypi.org/simple")).toThrow('Use "pypi.org"');
     expect(() => withDomains()).toThrow("networkPolicy.allowedDomains.length must be");
   });
 
@@ -94,7 +94,7 @@ describe("checkIsolation()", () => {
       expect(error).not.toContain(SECRET);
     }
     expect(catchError({ env: SECRET })).toBe(
-      "PromptValidationError: isolation.env must be a plain object, got a secret that does not. Write { … }.",
+      "PromptValidationError: isolation.env must be a plain object, got a secret (not shown). Use { … }.",
     );
   });
 });

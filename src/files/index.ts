@@ -1,7 +1,7 @@
 /**
  * File systems, and mounts that offer host files to a model.
  *
- * Every name exported here is public: add a line to CHANGELOG.md in the same commit.
+ * Every name exported here is public. Add a line to CHANGELOG.md in the same commit.
  */
 
 export {

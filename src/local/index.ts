@@ -2,7 +2,7 @@
  * OpenAI's and Anthropic's APIs on the host: hosted tools really run, and the model is a script or your own
  * model server.
  *
- * Every name exported here is public API: add a line to CHANGELOG.md in the same commit.
+ * Every name exported here is public. Add a line to CHANGELOG.md in the same commit.
  */
 
 export type { Listening, ListenOptions } from "./http/listen.ts";

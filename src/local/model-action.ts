@@ -43,13 +43,13 @@ export type ModelAction =
         | { readonly find: string; readonly in: string };
     }
   | {
-      /** Edits files with `apply_patch` operations. */
+      /** Edits files with patch operations. */
       readonly patch: readonly object[];
     }
   | {
       /** Calls any hosted tool of the server, including your own (`new LocalProvider({ tools })`). */
       readonly use: {
-        /** The kind of the tool: `"file_search"`. */
+        /** The kind of the tool: `"web_search"`. */
         readonly kind: string;
         /** The arguments of the call. They must match the tool's parameters. */
         readonly args: object;

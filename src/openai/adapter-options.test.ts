@@ -10,8 +10,8 @@ const createAdapter = (options: unknown) => () =>
 describe("new OpenAIAdapter() rejects", () => {
   test.each<readonly [string, unknown]>([
     ["OpenAIAdapter(options) must be an object", undefined],
-    ["OpenAIAdapter.model must be one line of text", {}],
-    ["OpenAIAdapter.model must be one line of text", { model: " " }],
+    ["OpenAIAdapter.model must be a non-blank single-line string", {}],
+    ["OpenAIAdapter.model must be a non-blank single-line string", { model: " " }],
     ['Did you mean "modelConfig"?', { model: "gpt-5", modelConfg: {} }],
     ["OpenAIAdapter.client must be an OpenAI client", { model: "gpt-5", client: {} }],
     ['must be one of "error"', { model: "gpt-5", unsupportedHostedTools: "ignore" }],

@@ -1,7 +1,7 @@
 /**
  * Session stores, which persist sessions across processes.
  *
- * A name added here is public: add a line to CHANGELOG.md in the same commit.
+ * Every name exported here is public. Add a line to CHANGELOG.md in the same commit.
  */
 export {
   JsonlSessionStore,

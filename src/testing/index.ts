@@ -1,7 +1,7 @@
 /**
  * Tools for testing agents and adapters: a fake clock, a recording event bus and a scripted model.
  *
- * A name added here is public. Add a line to CHANGELOG.md in the same commit.
+ * Every name exported here is public. Add a line to CHANGELOG.md in the same commit.
  */
 export {
   type AdapterContractOptions,

@@ -60,7 +60,7 @@ test.each([
       expect.objectContaining({
         name: "PromptValidationError",
         field: `${name}(options)`,
-        message: expect.stringContaining(`Write new ${name}({ … })`),
+        message: expect.stringContaining(`Use new ${name}({ … })`),
       }),
     );
   }

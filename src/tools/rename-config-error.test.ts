@@ -48,7 +48,7 @@ describe("renameConfigError()", () => {
     );
     expect(refusal.field).toMatch(/^Mine \$& config\.container\.networkPolicy\.domainSecrets\[0]/);
     expect(refusal.message).toMatch(
-      /must be a non-empty string, got a secret that does not\. Pass the secret\.$/,
+      /must be a non-empty string, got a secret \(not shown\)\. Pass the secret\.$/,
     );
     expect(refusal.value).toBeUndefined();
   });

@@ -157,7 +157,12 @@ describe("Tool rejects", () => {
       "Use params: null for a tool that takes none",
     ],
     ["params that are not a schema", { params: {} }, "params", "Use Zod 4, ArkType, Valibot"],
-    ["params that are not an object", { params: z.string() }, "params", "Wrap it: z.object("],
+    [
+      "params that are not an object",
+      { params: z.string() },
+      "params",
+      "Wrap it, for example in z.object(",
+    ],
     [
       "params that JSON cannot represent",
       { params: z.object({ d: z.date() }) },

@@ -91,6 +91,16 @@ function parseRow(line: string, at: number, section: string): ErrorRow {
 /** Error classes of the runtime and of commander. */
 const FOREIGN_CLASSES = ["AggregateError", "TypeError", "InvalidArgumentError"];
 
+/** Error classes that the library always catches. Users never see them. */
+const INTERNAL_CLASSES = [
+  "ConnectionDroppedError",
+  "NotAFileError",
+  "ObstructedError",
+  "StoppedError",
+  "SyncError",
+  "UntransferableError",
+];
+
 /** The library's error classes that a file creates. */
 function findCreatedErrors(code: string): string[] {
   const statements = code.replace(/^\s*\*.*$/gm, ""); // without doc comments
@@ -98,7 +108,9 @@ function findCreatedErrors(code: string): string[] {
     /\bnew ([A-Z]\w*Error)\(|\b([A-Z]\w*Error)\.(?:at|invalid)\(/g,
   );
   const names = Array.from(matches, ([, constructed, factory = ""]) => constructed ?? factory);
-  return [...new Set(names)].filter((name) => !FOREIGN_CLASSES.includes(name));
+  return [...new Set(names)].filter(
+    (name) => !FOREIGN_CLASSES.includes(name) && !INTERNAL_CLASSES.includes(name),
+  );
 }
 
 /** The module of a file. Messages of `host` contain texts that `files` passes to it. */

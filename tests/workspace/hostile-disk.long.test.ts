@@ -19,7 +19,7 @@ function runOnSmallDisk(megabytes: number, code: string): unknown {
         "index.ts",
         "local/index.ts",
         "openai/index.ts",
-        "local/sandbox/bubblewrap/bubblewrap.ts",
+        "local/sandbox/bubblewrap/bubblewrap-sandbox.ts",
         "openai/http/http-client.ts",
       ]
         .map((path) => toModuleUrl(`../../src/${path}`))

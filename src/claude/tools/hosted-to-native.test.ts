@@ -213,7 +213,7 @@ describe("checkHostedTools()", () => {
   test("rejects two tools of the same kind", () => {
     const checks = { hasWorkspace: true, unsupported: "error", logger: silentLogger } as const;
     const twice = renderPrompt([webSearchTool(), webSearchTool({}, { name: "other" })]);
-    expect(() => checkHostedTools(twice, checks)).toThrow('two hosted tools of kind "web_search"');
+    expect(() => checkHostedTools(twice, checks)).toThrow('are both of kind "web_search"');
     const both = renderPrompt([shellTool(), codeInterpreterTool()]);
     expect(checkHostedTools(both, checks)).toEqual([]);
   });

@@ -125,7 +125,7 @@ describe("HostWorkspace.cleanup() with files that cannot be synced", () => {
     const to = temporaryTree({ "p/b.txt": "theirs", "p/sub/c.txt": "theirs" });
     const script = `${CHANGES}; ln -s /etc/passwd p/b.txt; mkfifo pipe; rm -r p/sub; ln -s /etc p/sub`;
     const { section } = await createChanged(script, { syncOnCleanup: true, syncDestination: to });
-    const link = "is a symlink, and only files and folders are brought over";
+    const link = "is a symlink, and only files and folders are synced";
     expect(await section.cleanup()).toMatchObject({
       ...{ added: ["p/new.txt"], changed: ["p/a.txt"], deleted: [], keptIn: null },
       failed: [

@@ -19,7 +19,7 @@ describe("ClaudeAgentWorkspaceSection rejects", () => {
     [
       "a missing session",
       { session: undefined },
-      "ClaudeAgentWorkspaceSection.session must be a Session, got undefined. Give the one you evaluate with",
+      "ClaudeAgentWorkspaceSection.session must be a Session, got undefined. Pass the session that you evaluate with.",
     ],
     [
       "an unknown syncPolicy",
@@ -29,7 +29,7 @@ describe("ClaudeAgentWorkspaceSection rejects", () => {
     [
       "an empty syncDestination",
       { syncDestination: "" },
-      "ClaudeAgentWorkspaceSection.syncDestination must be one line",
+      "ClaudeAgentWorkspaceSection.syncDestination must be a non-blank single-line string",
     ],
     [
       "a syncOnCleanup that is not a boolean",
@@ -42,7 +42,7 @@ describe("ClaudeAgentWorkspaceSection rejects", () => {
       "ClaudeAgentWorkspaceSection.acceptsOverrides must be a boolean",
     ],
     ["an unknown option", { mount: [] }, 'Did you mean "mounts"?'],
-    ["mounts that are not an array", { mounts: "x" }, "mounts must be a list"],
+    ["mounts that are not an array", { mounts: "x" }, "mounts must be an array"],
     [
       "allowedHostRoots that are not an array",
       { allowedHostRoots: "/" },
@@ -84,7 +84,7 @@ describe("ClaudeAgentWorkspaceSection accepts", () => {
     expect(createSection({ mounts }).mountPreviews).toMatchObject([{ mountPath: "p", files: 1 }]);
     expect(createSection({ mounts, allowedHostRoots: [folder] }).mountPreviews).toHaveLength(1);
     expect(createSection({ mounts, allowedHostRoots: "any" }).mountPreviews).toHaveLength(1);
-    expect(() => createSection({ mounts, allowedHostRoots: [] })).toThrow("and none is allowed");
+    expect(() => createSection({ mounts, allowedHostRoots: [] })).toThrow("which are empty");
   });
 
   test("key files listed in allowSecrets", () => {

@@ -148,7 +148,7 @@ describe("materialize() with into", () => {
 
   test.each([
     ["is not empty", "folder", "EEXIST"],
-    ["has a file where a folder must be", "folder/a", "ENOTDIR"],
+    ["has a file where a folder is expected", "folder/a", "ENOTDIR"],
     ["does not exist", "gone", "ENOENT"],
   ])("rejects a folder that %s", async (problem, name, code) => {
     const into = join(temporaryTree({ "folder/a": "mine" }), name);

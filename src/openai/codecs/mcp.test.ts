@@ -84,7 +84,7 @@ describe("mcpCodec.serialize()", () => {
     const tool = new HostedTool({ kind: "mcp", name: "games", description: "Games.", config });
     const codec: { serialize(tool: HostedTool, given: typeof env): unknown } = mcpCodec;
     expect(() => codec.serialize(tool, env)).toThrow(InvalidOptionError);
-    expect(() => codec.serialize(tool, env)).toThrow(`Hosted tool "games" config.${key} must be`);
+    expect(() => codec.serialize(tool, env)).toThrow(`Hosted tool "games" config.${key} must `);
     expect(() => codec.serialize(tool, env)).not.toThrow("s3cret");
   });
 });

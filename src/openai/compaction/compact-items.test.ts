@@ -62,7 +62,7 @@ describe.each(clientFactories)("compaction requests of %s", (_name, createClient
     async (json) => {
       const server = await startServer({ "POST /responses/compact": { json } });
       await expect(sendCompactRequest(createClient(server.url), body, options)).rejects.toThrow(
-        "POST /responses/compact was answered with a compaction without output",
+        "POST /responses/compact returned a compaction without output",
       );
     },
   );
@@ -72,7 +72,7 @@ describe.each(clientFactories)("compaction requests of %s", (_name, createClient
     async (json) => {
       const server = await startServer({ "POST /responses/input_tokens": { json } });
       await expect(countTokens(createClient(server.url), counted, options)).rejects.toThrow(
-        "POST /responses/input_tokens was answered with a count without tokens",
+        "POST /responses/input_tokens returned a count without tokens",
       );
     },
   );

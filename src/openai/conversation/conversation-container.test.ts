@@ -58,7 +58,9 @@ describe("a prompt with a workspace is rejected before the first request", () =>
     const executor = { run: async () => ({ stdout: "", stderr: "", exitCode: 0 }) };
     const localShell = shellTool({ environment: { type: "local" } }, { executor } as never);
     const failing = stage.evaluate(stage.createSection(), { hostedTools: [localShell] });
-    await expect(failing).rejects.toThrow("must have a code interpreter or a hosted shell");
+    await expect(failing).rejects.toThrow(
+      "must be combined with a code interpreter or a hosted shell",
+    );
   });
 
   test("with a second workspace", async () => {

@@ -71,7 +71,7 @@ describe("resolveClientSettings()", () => {
   test("names the invalid environment variable", () => {
     vi.stubEnv("OPENAI_API_KEY", `${key} ${key}`);
     expect(catchError({}).message).toBe(
-      "OPENAI_API_KEY must be printable ASCII characters without spaces, got a secret that does not. Copy the key exactly as the provider shows it.",
+      "OPENAI_API_KEY must be printable ASCII characters without spaces, got a secret (not shown). Copy the key exactly as the provider shows it.",
     );
     vi.stubEnv("OPENAI_API_KEY", key);
     vi.stubEnv("OPENAI_BASE_URL", "api.openai.com/v1");
@@ -114,7 +114,7 @@ describe("clientConfig.apiKey", () => {
   test("cannot be combined with an authorization header", () => {
     const error = catchError({ apiKey: key, headers: { Authorization: `Bearer ${key}` } });
     expect(error.message).toBe(
-      "clientConfig.headers.authorization must be omitted when apiKey is set, got a secret that does not. Set either apiKey or the header.",
+      "clientConfig.headers.authorization must be omitted when apiKey is set, got a secret (not shown). Set either apiKey or the header.",
     );
   });
 });
@@ -145,7 +145,7 @@ describe("clientConfig.headers", () => {
   ])("rejects %s without quoting it", (_, headers) => {
     const { message } = catchError({ headers });
     expect(message).toBe(
-      "clientConfig.headers.x-a must be one non-empty line of Latin-1 text, got a secret that does not. Remove line breaks and surrounding spaces.",
+      "clientConfig.headers.x-a must be one non-empty line of Latin-1 text, got a secret (not shown). Remove line breaks and surrounding spaces.",
     );
   });
 
@@ -156,13 +156,13 @@ describe("clientConfig.headers", () => {
 
   test("rejects a header line as name", () => {
     expect(catchError({ headers: { [`authorization: ${key}`]: "x" } }).message).toBe(
-      'clientConfig.headers key must be an HTTP header name, got a secret that does not. Use an object like { "x-name": "value" }.',
+      'clientConfig.headers key must be an HTTP header name, got a secret (not shown). Use an object like { "x-name": "value" }.',
     );
   });
 
   test("must be an object", () => {
     expect(catchError({ headers: [key] }).message).toBe(
-      "clientConfig.headers must be a plain object, got a secret that does not. Write { … }.",
+      "clientConfig.headers must be a plain object, got a secret (not shown). Use { … }.",
     );
   });
 });
@@ -179,8 +179,8 @@ describe("clientConfig.baseURL", () => {
     ["https://", "must be an http: or https: URL", '"https://"'],
     ["https://a b/v1", "must be an http: or https: URL", '"https://a b/v1"'],
     ["https://x/v1#a", "must not contain ? or #", '"https://x/v1#a"'],
-    ["https://x/v1?code=1", "must not contain ? or #", "a secret that does not"],
-    ["https://u:p@x/v1", "must not contain a user or password", "a secret that does not"],
+    ["https://x/v1?code=1", "must not contain ? or #", "a secret (not shown)"],
+    ["https://u:p@x/v1", "must not contain a user or password", "a secret (not shown)"],
     [7, "must be an http: or https: URL", "7"],
   ])("rejects %j", (baseURL, rule, shown) => {
     expect(catchError({ baseURL }).message).toContain(
@@ -195,7 +195,7 @@ describe("clientConfig.baseURL", () => {
 
   test("is not combined with a query of numbers", () => {
     expect(catchError({ query: { a: 1 } }).message).toBe(
-      "clientConfig.query.a must be a string, got a secret that does not. Pass numbers as strings.",
+      "clientConfig.query.a must be a string, got a secret (not shown). Pass numbers as strings.",
     );
   });
 });
@@ -221,7 +221,7 @@ describe("clientConfig", () => {
 
   test("must be an object, and is not quoted if it is not", () => {
     expect(catchError(key).message).toBe(
-      "clientConfig must be a plain object, got a secret that does not. Write { … }.",
+      "clientConfig must be a plain object, got a secret (not shown). Use { … }.",
     );
   });
 });

@@ -172,7 +172,9 @@ describe("uploadFile() before any request", () => {
     await expect(
       uploadFile(new HttpClient({ baseURL: "http://127.0.0.1:9" }), large),
     ).rejects.toThrow(/must be at most 536870912 bytes long, got .*\. Split or compress it\.$/);
-    expect(await getRejection("")).toContain("uploadFile(path) must be one line of text");
+    expect(await getRejection("")).toContain(
+      "uploadFile(path) must be a non-blank single-line string",
+    );
   });
 
   test("rejects a file type that OpenAI's tools cannot read, with a remedy", async () => {
@@ -192,13 +194,13 @@ describe("uploadFile() before any request", () => {
 
   test("rejects invalid options", async () => {
     expect(await getRejection("a.txt", { expiresAfterSeconds: 3_599 })).toContain(
-      "uploadFile(options).expiresAfterSeconds must be a whole number from 3600 to 2592000",
+      "uploadFile(options).expiresAfterSeconds must be an integer from 3600 to 2592000",
     );
     expect(await getRejection("a.txt", { allowedTypes: ["csv"] })).toBe(
       'uploadFile(options).allowedTypes[0] must be a file extension, got "csv". Include the dot, as in ".csv", or use "" for no extension.',
     );
     expect(await getRejection("a.txt", { filename: "a\r\nb.txt" })).toContain(
-      "uploadFile(options).filename must be one line of text",
+      "uploadFile(options).filename must be a non-blank single-line string",
     );
     expect(await getRejection("a.txt", { purose: "x" } as UploadFileOptions)).toContain(
       'Did you mean "purpose"?',

@@ -96,7 +96,7 @@ describe("an attachment is rejected before any request if it is", () => {
   });
 
   test("an empty file", async () => {
-    expect(await getRejection({ path: join(folder, "empty.txt") })).toContain("and has 0");
+    expect(await getRejection({ path: join(folder, "empty.txt") })).toContain("(it has 0)");
   });
 
   test("larger than the API's limit", async () => {

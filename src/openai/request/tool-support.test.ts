@@ -63,7 +63,7 @@ describe("evaluate() rejects before any request", () => {
     const hostedTools = [webSearchTool(), webSearchTool({}, { name: "cached" })];
     const error = await getRejection({ prompt: createTaskPrompt({ hostedTools }) });
     expect(error).toMatchObject({ phase: "render" });
-    expect(error?.message).toContain('two hosted tools of kind "web_search"');
+    expect(error?.message).toContain('are both of kind "web_search"');
   });
 
   test("two MCP servers with the same label", async () => {

@@ -21,6 +21,6 @@ describe("OpenAIApplyPatchSection", () => {
 
   test("rejects a value that is not a Filesystem", () => {
     const create = () => new OpenAIApplyPatchSection({ key: "edit", filesystem: {} } as never);
-    expect(create).toThrow('Section "edit" filesystem must be a Filesystem, got {}. Give one');
+    expect(create).toThrow('Section "edit" filesystem must be a Filesystem, got {}. Pass one');
   });
 });

@@ -39,9 +39,9 @@ test.each<[unknown, string, string]>([
     ".container.memoryLimit",
     'must be one of "1g", "4g", "16g", "64g", got "8g"',
   ],
-  [{ container: {} }, ".container", "must say which container"],
-  [{ container: { id: "" } }, ".container.id", "must be one line of text"],
-  [{ timeoutSeconds: 0 }, ".timeoutSeconds", "must be a whole number of at least 1"],
+  [{ container: {} }, ".container", 'must have a "type" or an "id"'],
+  [{ container: { id: "" } }, ".container.id", "must be a non-blank single-line string"],
+  [{ timeoutSeconds: 0 }, ".timeoutSeconds", "must be an integer of at least 1"],
 ])("OpenAICodeInterpreterSection rejects the default params %o", (defaultParams, place, says) => {
   const create = () => new OpenAICodeInterpreterSection({ key: "py", defaultParams } as never);
   const refusal = expect.objectContaining({
@@ -62,6 +62,6 @@ test("OpenAICodeInterpreterSection never reveals a secret in default params", ()
   const bare = { container: { type: "auto", networkPolicy: "hunter2" } };
   expect(() => new OpenAICodeInterpreterSection({ defaultParams: bare } as never)).toThrow(
     'Section "openai_code_interpreter" defaultParams.container.networkPolicy must be a plain ' +
-      "object, got a secret that does not. Write { … }",
+      "object, got a secret (not shown). Use { … }",
   );
 });

@@ -64,12 +64,12 @@ test.each<[unknown, string, string]>([
   [["vs_1"], "", "must be a plain object"],
   [{ vectorStoreIds: [] }, " key", 'must be one of "corpusIds", "maxResults"'],
   [{ corpus_ids: [] }, " key", 'Did you mean "corpusIds"?'],
-  [{ corpusIds: "vs_1" }, ".corpusIds", "must be a list"],
-  [{ corpusIds: [""] }, ".corpusIds[0]", "must be one line of text"],
-  [{ corpusIds: null }, ".corpusIds", "must be a list"],
-  [{ maxResults: 0 }, ".maxResults", "must be a whole number from 1 to 50"],
-  [{ maxResults: 51 }, ".maxResults", "must be a whole number from 1 to 50"],
-  [{ maxResults: 2.5 }, ".maxResults", "must be a whole number"],
+  [{ corpusIds: "vs_1" }, ".corpusIds", "must be an array"],
+  [{ corpusIds: [""] }, ".corpusIds[0]", "must be a non-blank single-line string"],
+  [{ corpusIds: null }, ".corpusIds", "must be an array"],
+  [{ maxResults: 0 }, ".maxResults", "must be an integer from 1 to 50"],
+  [{ maxResults: 51 }, ".maxResults", "must be an integer from 1 to 50"],
+  [{ maxResults: 2.5 }, ".maxResults", "must be an integer"],
 ])("OpenAIFileSearchSection rejects the default params %o", (defaultParams, place, says) => {
   const create = () => new OpenAIFileSearchSection({ key: "docs", defaultParams } as never);
   const refusal = expect.objectContaining({

@@ -153,14 +153,14 @@ describe("a native tool section in a prompt", () => {
       'must contain only params that a section declares, got "corpusIds"',
     );
     expect(() => createPrompt(new OpenAIShellSection()).bind({ topc: 1 })).toThrow(
-      "No section declares any",
+      "because no section declares params",
     );
     expect(createPrompt(new OpenAIShellSection()).bind({}).render().hostedTools).toHaveLength(1);
   });
 
   test("requires a unique key like any other section", () => {
     const createTwice = () => createPrompt(new OpenAIShellSection(), new OpenAIShellSection());
-    expect(createTwice).toThrow("must have a key that none of its siblings has");
+    expect(createTwice).toThrow("must have a key that no sibling has");
   });
 
   test("requires a unique tool name", () => {
@@ -171,11 +171,11 @@ describe("a native tool section in a prompt", () => {
       hostedTools: [webSearchTool()],
     });
     expect(() => createPrompt(rival, new OpenAIWebSearchSection())).toThrow(
-      'must have a name of its own, and section "web" has that one',
+      'must have a unique name, but section "web" also uses it',
     );
     const createBoth = () =>
       createPrompt(new OpenAIShellSection(), new OpenAIShellSection({ key: "other" }));
-    expect(createBoth).toThrow("must have a name of its own");
+    expect(createBoth).toThrow("must have a unique name");
   });
 
   test("follows its parent: shown, disabled or summarized", () => {

@@ -85,7 +85,7 @@ test.each<[object, string, string]>([
   ],
   [{ defaultParams: local }, "executor", "must be a ShellExecutor"],
   [{ defaultParams: local, executor: {} }, "executor", "must be a ShellExecutor"],
-  [{ executor }, "executor", "must be left out where a container runs the commands"],
+  [{ executor }, "executor", "must be omitted in a container environment"],
 ])("OpenAIShellSection rejects %o", (options, place, says) => {
   const refusal = expect.objectContaining({
     name: "PromptValidationError",

@@ -19,7 +19,7 @@ describe("new OpenAIContainerWorkspaceSection()", () => {
     [
       "rejects a missing session",
       () => ({ session: undefined }),
-      "OpenAIContainerWorkspaceSection.session must be a Session, got undefined. Give the one you evaluate with",
+      "OpenAIContainerWorkspaceSection.session must be a Session, got undefined. Pass the session that you evaluate with.",
     ],
     [
       "rejects a session that is not a Session",
@@ -122,7 +122,7 @@ describe("new OpenAIContainerWorkspaceSection()", () => {
       const create = () => createSection({ mounts, allowedHostRoots: "any", unpack: "files" });
       expect(create).toThrow(InvalidOptionError);
       expect(create).toThrow(
-        `OpenAIContainerWorkspaceSection.mounts must have only files of types that OpenAI takes one by one, with unpack "files", got "p/${name}". Exclude it by excludeGlob, or leave unpack out: then they go up as one archive`,
+        `OpenAIContainerWorkspaceSection.mounts must contain only file types that OpenAI accepts individually when unpack is "files", got "p/${name}". Exclude it with excludeGlob, or omit unpack to upload one archive.`,
       );
       expect(createSection({ mounts, allowedHostRoots: "any" }).mountPreviews).toMatchObject([
         { files: 2 },

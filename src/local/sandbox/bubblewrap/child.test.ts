@@ -73,7 +73,7 @@ describe("A process that impersonates the supervisor", () => {
 describe.skipIf(!(await isBubblewrapUsable()))("A server that is killed", () => {
   test("ends all processes in its sandboxes", async () => {
     const root = temporaryTree();
-    const module = JSON.stringify(`${import.meta.dirname}/bubblewrap.ts`);
+    const module = JSON.stringify(`${import.meta.dirname}/bubblewrap-sandbox.ts`);
     const program = `
       import { bubblewrapSandbox } from ${module};
       const container = await bubblewrapSandbox().open({ root: ${JSON.stringify(root)}, memoryBytes: 2 ** 29 });
