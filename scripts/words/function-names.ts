@@ -2,8 +2,16 @@ import type { DeclaredFunction } from "./declared-functions.ts";
 
 /** Functions that may begin with a participle, and why. */
 export const PARTICIPLE_EXCEPTIONS: ReadonlyMap<string, string> = new Map([
-  ["scriptedModel", "public: a factory named after its result"],
+  ["delegatedCalls", "public: a codec's counterpart of Turn.delegatedCalls"],
+  ["hostedOutputs", "public: ModelClient's counterpart of PromptResponse.hostedOutputs"],
+  ["hostedTools", "public: named by the specifications"],
+  ["recordingBus", "public: a factory named after its result"],
+  ["remainingMs", "public: named by the specifications"],
+  ["sandboxedShell", "public: a factory named after its result"],
   ["scriptedClient", "public: a factory named after its result"],
+  ["scriptedModel", "public: a factory named after its result"],
+  ["scriptedSubject", "public: a factory named after its result"],
+  ["warning", "public: a codec's warning about a config"],
 ]);
 
 /** The functions whose name begins with a participle, such as `checked` or `renderedText`. */

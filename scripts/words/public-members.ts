@@ -114,6 +114,11 @@ function findExportedDeclarations(
   });
 }
 
+/** True for a source outside the command line, whose events are not public. */
+function isLibrary(file: string): boolean {
+  return isSource(file) && !file.startsWith("src/cli/");
+}
+
 function dropOverloads(nodes: readonly Node[]): readonly Node[] {
   return nodes.filter((node, index) => index === 0 || !isFunctionDeclaration(node));
 }

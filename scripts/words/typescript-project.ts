@@ -37,5 +37,5 @@ export function isTestFile(path: string): boolean {
 
 /** True for a file of the library itself. */
 export function isSource(path: string): boolean {
-  return path.startsWith("src/") && !isTestFile(path);
+  return path.startsWith("src/") && path.endsWith(".ts") && !isTestFile(path);
 }

@@ -13,7 +13,7 @@ import type { ToolContext } from "../tools/tool-context.ts";
 import type { EventPublisher } from "./events.ts";
 import type { Guard } from "./guard.ts";
 import type { HostedCall, Turn } from "./model-client.ts";
-import { nestedAdapter } from "./nested-adapter.ts";
+import { createNestedAdapter } from "./nested-adapter.ts";
 import type { ProviderAdapter } from "./provider-adapter.ts";
 
 /** State that all calls in an evaluation share. */
@@ -49,7 +49,9 @@ export function createToolContext(
   return Object.freeze({
     prompt,
     renderedPrompt: rendered,
-    adapter: session.lock.detectsNesting ? adapter : nestedAdapter(adapter, session, call.scope),
+    adapter: session.lock.detectsNesting
+      ? adapter
+      : createNestedAdapter(adapter, session, call.scope),
     session,
     bus: session.bus,
     resources: call.resources,

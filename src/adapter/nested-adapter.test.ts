@@ -9,7 +9,7 @@ import { type ScriptStep, scriptedClient } from "../testing/scripted-client.ts";
 import { Tool } from "../tools/tool.ts";
 import type { ToolContext } from "../tools/tool-context.ts";
 import { ToolResult } from "../tools/tool-result.ts";
-import { type NestedOptions, nestedAdapter, parentScope } from "./nested-adapter.ts";
+import { createNestedAdapter, type NestedOptions, parentScope } from "./nested-adapter.ts";
 
 declare module "../session/event-map.ts" {
   interface EventMap {
@@ -288,7 +288,7 @@ describe("nestedAdapter()", () => {
   const session = new Session();
   const given: NestedOptions[] = [];
   const client = scriptedClient();
-  const adapter = nestedAdapter(
+  const adapter = createNestedAdapter(
     {
       ...client,
       evaluate: (prompt, options) => {

@@ -14,7 +14,7 @@ export interface NestedOptions extends EvaluateOptions {
 }
 
 /** Returns an adapter for a handler, on runtimes that cannot detect nested evaluations. */
-export function nestedAdapter(
+export function createNestedAdapter(
   adapter: ProviderAdapter,
   session: Session,
   scope: Scope,

@@ -61,10 +61,10 @@ export class Deadline {
 
   #startTimer(): AbortController {
     const controller = new AbortController();
-    const passed = () => controller.abort(new DOMException("The deadline passed", "TimeoutError"));
+    const abort = () => controller.abort(new DOMException("The deadline passed", "TimeoutError"));
     const remaining = this.remainingMs();
-    if (remaining <= 0) passed();
-    else this.#clock.sleep(remaining, undefined, { background: true }).then(passed, passed);
+    if (remaining <= 0) abort();
+    else this.#clock.sleep(remaining, undefined, { background: true }).then(abort, abort);
     return controller;
   }
 }

@@ -6,9 +6,9 @@ import { type Logger, silentLogger } from "../base/logger.ts";
 import type { UnknownRecord } from "../base/loose-fields.ts";
 import {
   checkBoolean,
-  checkedLater,
   checkKeys,
   checkSingleLine,
+  deferCheck,
   enumCheck,
   optional,
 } from "../tools/config-checks.ts";
@@ -97,14 +97,14 @@ export function toAdapterSettings(options: ClaudeAgentSDKAdapterOptions = {}): A
     env: optional(checkEnv),
     sdk: optional(checkSdk),
     // Validated where they are used.
-    modelConfig: checkedLater,
-    isolation: checkedLater,
-    maxTurns: checkedLater,
-    hostedTools: checkedLater,
-    throttle: checkedLater,
-    clock: checkedLater,
-    random: checkedLater,
-    logger: checkedLater,
+    modelConfig: deferCheck,
+    isolation: deferCheck,
+    maxTurns: deferCheck,
+    hostedTools: deferCheck,
+    throttle: deferCheck,
+    clock: deferCheck,
+    random: deferCheck,
+    logger: deferCheck,
   });
   const modelConfig = checkModelConfig(options.modelConfig ?? {});
   const permissionMode = options.permissionMode ?? "dontAsk";

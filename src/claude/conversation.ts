@@ -15,7 +15,7 @@ import { RunResources } from "./run/run-resources.ts";
 import type { NativeCall, RunStep } from "./run/run-state.ts";
 import { claudeHistorySlice, Transcript } from "./run/transcript.ts";
 import { findAttemptedAnswer, toCompactionEvent, toTurn, UsageMeter } from "./run/turn.ts";
-import { checkHostedTools } from "./tools/hosted-to-native.ts";
+import { checkHostedTools } from "./tools/hosted-kinds.ts";
 import { listUndisclosedTools, type NativeTools } from "./tools/native-tools.ts";
 import {
   checkOneWorkspace,

@@ -1,4 +1,4 @@
-import { checkBoolean, checkedLater, checkKeys, optional } from "../tools/config-checks.ts";
+import { checkBoolean, checkKeys, deferCheck, optional } from "../tools/config-checks.ts";
 import { codeInterpreterTool } from "../tools/hosted/code-interpreter.ts";
 import { type WebSearchConfig, webSearchTool } from "../tools/hosted/web-search.ts";
 import type { HostedTool } from "../tools/hosted-tool.ts";
@@ -18,7 +18,7 @@ export function createHostedTools(
 ): readonly HostedTool[] {
   checkKeys<ClaudeHostedToolsConfig>(config, field, {
     codeInterpreter: optional(checkBoolean),
-    webSearch: checkedLater,
+    webSearch: deferCheck,
   });
   const { codeInterpreter = false, webSearch = false } = config;
   const tools: HostedTool[] = [];

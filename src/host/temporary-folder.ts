@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { isPlainObject } from "../base/freeze.ts";
 import { parseJson } from "../base/json.ts";
 import { readNumber, readStringOrNull } from "../base/loose-fields.ts";
-import { openNoFollow } from "./file-access.ts";
+import { openNoFollow } from "./open-no-follow.ts";
 import { isAlive, readProcessStat } from "./process-identity.ts";
 import { OWNER_FILE, removeFolder } from "./remove-tree.ts";
 import { toFilesystemErrorWithRemedy } from "./to-filesystem-error.ts";

@@ -48,7 +48,7 @@ export function unknownParameter(param: string): ApiProblem {
 }
 
 /** `400 Missing required parameter: 'model'.` */
-export function missingParameter(param: string): ApiProblem {
+export function createMissingParameterProblem(param: string): ApiProblem {
   const code = "missing_required_parameter";
   return new ApiProblem(400, `Missing required parameter: '${param}'.`, { param, code });
 }

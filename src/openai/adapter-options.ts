@@ -6,9 +6,9 @@ import { InvalidOptionError } from "../base/errors.ts";
 import { type Logger, silentLogger } from "../base/logger.ts";
 import {
   checkBoolean,
-  checkedLater,
   checkKeys,
   checkSingleLine,
+  deferCheck,
   enumCheck,
   optional,
 } from "../tools/config-checks.ts";
@@ -86,18 +86,18 @@ export function toAdapterSettings(options: OpenAIAdapterOptions): AdapterSetting
     checkContainers: optional(checkBoolean),
     unsupportedHostedTools: optional(enumCheck(["error", "omit"])),
     // Validated by the code that uses them.
-    modelConfig: checkedLater,
-    clientConfig: checkedLater,
-    client: checkedLater,
-    hostedTools: checkedLater,
-    compaction: checkedLater,
-    toolChoice: checkedLater,
-    hostedToolCodecs: checkedLater,
-    nativeTools: checkedLater,
-    throttle: checkedLater,
-    clock: checkedLater,
-    random: checkedLater,
-    logger: checkedLater,
+    modelConfig: deferCheck,
+    clientConfig: deferCheck,
+    client: deferCheck,
+    hostedTools: deferCheck,
+    compaction: deferCheck,
+    toolChoice: deferCheck,
+    hostedToolCodecs: deferCheck,
+    nativeTools: deferCheck,
+    throttle: deferCheck,
+    clock: deferCheck,
+    random: deferCheck,
+    logger: deferCheck,
   });
   const { model, modelConfig, clientConfig } = options;
   const compaction = resolveCompactionSettings(options.compaction, "OpenAIAdapter.compaction");

@@ -1,6 +1,6 @@
 import { PromptValidationError } from "../base/errors.ts";
 import { isPlainObject } from "../base/freeze.ts";
-import { checkBoolean, checkedLater, checkKeys, optional } from "../tools/config-checks.ts";
+import { checkBoolean, checkKeys, deferCheck, optional } from "../tools/config-checks.ts";
 import { codeInterpreterTool } from "../tools/hosted/code-interpreter.ts";
 import { type FileSearchConfig, fileSearchTool } from "../tools/hosted/file-search.ts";
 import { type WebSearchConfig, webSearchTool } from "../tools/hosted/web-search.ts";
@@ -26,7 +26,7 @@ export function createHostedTools(
 ): readonly HostedTool[] {
   checkKeys<OpenAIHostedToolsConfig>(config, field, {
     codeInterpreter: optional(checkBoolean),
-    fileSearch: checkedLater,
+    fileSearch: deferCheck,
     webSearch: optional(checkWebSearch),
   });
   const { codeInterpreter = false, fileSearch = null, webSearch = false } = config;

@@ -4,8 +4,8 @@ import { findJsonProblem } from "../base/json.ts";
 import { quoteNames } from "../base/quote-value.ts";
 import { suggestSpelling } from "../base/suggest-spelling.ts";
 import {
-  type Check,
   type Checks,
+  type ConfigCheck,
   checkBoolean,
   checkKeys,
   checkSingleLine,
@@ -224,7 +224,7 @@ function rejectDuplicates(config: OpenAIModelConfig, field: string): void {
 }
 
 /** Creates a check for a non-empty string of at most `most` Unicode code points. */
-function checkTextUpTo(most: number): Check {
+function checkTextUpTo(most: number): ConfigCheck {
   return (value, field) => {
     checkSingleLine(value, field);
     if ([...String(value)].length <= most) return;

@@ -7,7 +7,7 @@ import type { PlacedSection } from "./outline.ts";
 const RESERVED_NAMES: ReadonlySet<string> = new Set(["open_sections", "read_section"]);
 
 /** Rejects two sections with the same path. */
-export function checkPaths(outline: readonly PlacedSection[], template: string): void {
+export function checkTemplatePaths(outline: readonly PlacedSection[], template: string): void {
   const seen = new Set<string>();
   for (const { path, section } of outline) {
     if (!seen.has(path)) seen.add(path);

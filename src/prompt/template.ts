@@ -10,7 +10,7 @@ import { createOutputContract, type OutputContract } from "./output-contract.ts"
 import type { CompatibleSections, ParamsOf } from "./params.ts";
 import type { PromptDescriptor } from "./prompt-descriptor.ts";
 import { Section } from "./section.ts";
-import { checkParamTypes, checkPaths, checkToolNames } from "./template-checks.ts";
+import { checkParamTypes, checkTemplatePaths, checkToolNames } from "./template-checks.ts";
 
 /** Options of {@link PromptTemplate}. */
 export interface PromptTemplateOptions<Output, Sections> {
@@ -77,7 +77,7 @@ export class PromptTemplate<Output = string, Sections extends Section = Section>
     this.name = checkLine(options.name ?? `${this.ns}:${this.key}`, "PromptTemplate.name");
     this.sections = checkSections(options.sections, this.name);
     this.outline = Object.freeze(createOutline(this.sections));
-    checkPaths(this.outline, this.name);
+    checkTemplatePaths(this.outline, this.name);
     checkToolNames(this.outline, this.name);
     checkParamTypes(this.outline, this.name);
     const { output, allowExtraKeys = false } = options;

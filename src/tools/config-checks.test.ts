@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
 import {
   arrayCheck,
-  type Check,
+  type ConfigCheck,
   checkBoolean,
-  checkedLater,
   checkKeys,
   checkNotEmpty,
   checkObjectUnquoted,
   checkSingleLine,
   checkType,
+  deferCheck,
   enumCheck,
   integerCheck,
   numberCheck,
@@ -26,7 +26,7 @@ describe("checkKeys()", () => {
   const check = (value: unknown) =>
     checkKeys<Config>(value, "tool(config)", {
       maxResults: optional(checkBoolean),
-      ranking: checkedLater,
+      ranking: deferCheck,
     });
 
   test.each([{}, { maxResults: true }, { maxResults: undefined, ranking: 7 }, Object.create(null)])(
@@ -97,7 +97,7 @@ test("checkObjectUnquoted() does not quote the rejected value", () => {
   );
 });
 
-const passes: readonly (readonly [name: string, value: unknown, check: Check])[] = [
+const passes: readonly (readonly [name: string, value: unknown, check: ConfigCheck])[] = [
   ["optional", undefined, optional(checkBoolean)],
   ["optional", false, optional(checkBoolean)],
   ["listOf", [], arrayCheck(checkBoolean)],
@@ -120,7 +120,12 @@ test.each(passes)("%s accepts %o", (_name, value, check) => {
   expect(() => check(value, "it")).not.toThrow();
 });
 
-const refused: readonly (readonly [name: string, value: unknown, check: Check, field: string])[] = [
+const refused: readonly (readonly [
+  name: string,
+  value: unknown,
+  check: ConfigCheck,
+  field: string,
+])[] = [
   ["optional", null, optional(checkBoolean), "it"],
   ["listOf", "true", arrayCheck(checkBoolean), "it"],
   ["listOf", { length: 0 }, arrayCheck(checkBoolean), "it"],

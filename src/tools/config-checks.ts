@@ -4,10 +4,10 @@ import { quoteNames } from "../base/quote-value.ts";
 import { suggestSpelling } from "../base/suggest-spelling.ts";
 
 /** Throws a `PromptValidationError` that names `field` if `value` is not allowed there. */
-export type Check = (value: unknown, field: string) => void;
+export type ConfigCheck = (value: unknown, field: string) => void;
 
 /** One check per key of a config. The compiler reports a missing key. */
-export type Checks<Config extends object> = { readonly [Key in keyof Config]-?: Check };
+export type Checks<Config extends object> = { readonly [Key in keyof Config]-?: ConfigCheck };
 
 /**
  * Rejects a value that is not a plain object, keys that are not in `checks`, and values their check
@@ -19,7 +19,7 @@ export function checkKeys<Config extends object>(
   checks: Checks<Config>,
 ): void {
   if (!isPlainObject(value)) throw createObjectError(value, field);
-  const known = new Map<string, Check>(Object.entries(checks));
+  const known = new Map<string, ConfigCheck>(Object.entries(checks));
   for (const key of Object.keys(value)) {
     if (!known.has(key)) throw createKeyError(key, field, known.keys());
   }
@@ -40,7 +40,7 @@ export function checkType<Type extends string>(
 }
 
 /** Accepts any value: other code checks it, before or after this. */
-export const checkedLater: Check = () => {};
+export const deferCheck: ConfigCheck = () => {};
 
 /**
  * Rejects a value that is not a plain object. The message does not quote the value, which may
@@ -54,7 +54,7 @@ export function checkObjectUnquoted(
 }
 
 /** Accepts `undefined`, and passes any other value to `check`. */
-export function optional(check: Check): Check {
+export function optional(check: ConfigCheck): ConfigCheck {
   return (value, field) => {
     if (value !== undefined) check(value, field);
   };
@@ -72,9 +72,9 @@ export interface ArrayLimits {
 
 /** Accepts an array whose entries all pass `check`. */
 export function arrayCheck(
-  check: Check,
+  check: ConfigCheck,
   { least = 0, most = Infinity, secret }: ArrayLimits = {},
-): Check {
+): ConfigCheck {
   return (value, field) => {
     if (!Array.isArray(value)) {
       const remedy = "wrap a single value in [ … ]";
@@ -87,7 +87,7 @@ export function arrayCheck(
 }
 
 /** Accepts only the given strings. */
-export function enumCheck(words: readonly string[]): Check {
+export function enumCheck(words: readonly string[]): ConfigCheck {
   return (value, field) => {
     if (typeof value !== "string" || !words.includes(value))
       throw createEnumError(value, field, words);
@@ -95,7 +95,7 @@ export function enumCheck(words: readonly string[]): Check {
 }
 
 /** Accepts a finite number from `least` to `most`, inclusive. */
-export function numberCheck(least: number, most = Infinity): Check {
+export function numberCheck(least: number, most = Infinity): ConfigCheck {
   return (value, field) => {
     if (Number.isFinite(value) && isBetween(value, least, most)) return;
     throw createRangeError(value, field, `a number ${describeRange(least, most)}`);
@@ -103,7 +103,7 @@ export function numberCheck(least: number, most = Infinity): Check {
 }
 
 /** Accepts an integer from `least` to `most`, inclusive. */
-export function integerCheck(least: number, most = Infinity): Check {
+export function integerCheck(least: number, most = Infinity): ConfigCheck {
   return (value, field) => {
     if (Number.isSafeInteger(value) && isBetween(value, least, most)) return;
     throw createRangeError(value, field, `an integer ${describeRange(least, most)}`);

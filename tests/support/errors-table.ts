@@ -98,6 +98,8 @@ const INTERNAL_CLASSES = [
   "ObstructedError",
   "StoppedError",
   "SyncError",
+  "TransportBodyError",
+  "TransportTimeoutError",
   "UntransferableError",
 ];
 

@@ -64,7 +64,7 @@ export async function prepareCall(
 }
 
 /** Runs a call's handler. Its failures become results. Only cancellation throws, immediately. */
-export async function runCall(
+export async function runToolCall(
   { call, handler, params }: ReadyCall,
   evaluation: Evaluation,
   scope: Scope,

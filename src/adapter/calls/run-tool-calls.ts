@@ -6,7 +6,7 @@ import { publishEvent } from "../events.ts";
 import type { ToolAnswer, ToolCall } from "../model-client.ts";
 import { collectFeedback } from "./collect-feedback.ts";
 import { runInTransaction } from "./run-in-transaction.ts";
-import { type PreparedCall, prepareCall, runCall } from "./run-tool-call.ts";
+import { type PreparedCall, prepareCall, runToolCall } from "./run-tool-call.ts";
 
 /**
  * Runs a turn's calls in order, with adjacent `parallel` calls running concurrently, and returns
@@ -62,7 +62,7 @@ async function runGroup(
           const started = evaluation.clock.now();
           const run = () =>
             prepared.kind === "ready"
-              ? runCall(prepared, evaluation, scope)
+              ? runToolCall(prepared, evaluation, scope)
               : Promise.resolve(prepared.result);
           const alone = prepared.kind === "ready" && !prepared.tool.parallel;
           const result = alone ? await runInTransaction(evaluation, run) : await run();

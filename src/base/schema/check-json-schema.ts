@@ -1,7 +1,7 @@
 import { copyAndFreeze, isPlainObject } from "../freeze.ts";
 import { MAX_JSON_DEPTH } from "../json.ts";
-import { checkKeyword, inPlaceApplicators, rejectSchema } from "./json-schema-keywords.ts";
 import type { JsonSchema } from "./schema.ts";
+import { checkKeyword, inPlaceApplicators, rejectSchema } from "./schema-keywords.ts";
 import {
   escapeStep,
   formatJsonPointer,

@@ -2,8 +2,8 @@ import type { OutputUnit } from "@cfworker/json-schema";
 import { isPlainObject } from "../freeze.ts";
 import { quoteNames, quoteValue } from "../quote-value.ts";
 import type { CheckedJsonSchema } from "./check-json-schema.ts";
-import { applicators, typeNames } from "./json-schema-keywords.ts";
 import type { JsonSchema } from "./schema.ts";
+import { applicators, typeNames } from "./schema-keywords.ts";
 import { parseJsonPointer } from "./walk-subschemas.ts";
 
 /** A keyword that a value does not satisfy. */

@@ -6,8 +6,8 @@ import { isPlainObject } from "../freeze.ts";
 import { findJsonProblem } from "../json.ts";
 import { type CheckedJsonSchema, checkJsonSchema } from "./check-json-schema.ts";
 import { readViolations } from "./describe-violation.ts";
-import { applicators, assertions, checkedFormats } from "./json-schema-keywords.ts";
 import type { Schema } from "./schema.ts";
+import { applicators, assertions, checkedFormats } from "./schema-keywords.ts";
 import { toIssues } from "./to-issues.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { isPlainObject } from "../freeze.ts";
-import { applicators } from "./json-schema-keywords.ts";
+import { applicators } from "./schema-keywords.ts";
 
 /** A schema within a schema, with its location as a JSON pointer such as `#/properties/a`. */
 export interface Subschema {

@@ -7,7 +7,7 @@ import type { Citation } from "../../tools/hosted/citation.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import type { Verdict } from "../workspace/bounds.ts";
 import type { CallLog, NativeName } from "./hosted-kind.ts";
-import { findNativeTool, findOwner, listNativeNames } from "./hosted-to-native.ts";
+import { findNativeTool, findOwner, listNativeNames } from "./hosted-kinds.ts";
 
 /** Options of the native tools in one evaluation. */
 export interface NativeToolsOptions {

@@ -1,4 +1,4 @@
-import { hostedKinds } from "./hosted-to-native.ts";
+import { hostedKinds } from "./hosted-kinds.ts";
 
 /** Renders the guide's Markdown table of hosted tool kinds and their behavior on Claude. */
 export function renderHostedToolTable(): string {

@@ -6,7 +6,7 @@ import {
   type WorkspaceSectionOptions,
   workspaceChecks,
 } from "../../prompt/sections/workspace-options.ts";
-import { type Checks, checkedLater, checkKeys } from "../../tools/config-checks.ts";
+import { type Checks, checkKeys, deferCheck } from "../../tools/config-checks.ts";
 import { HostWorkspace } from "./host-workspace.ts";
 import { renderWorkspaceText } from "./render-workspace-text.ts";
 
@@ -70,10 +70,10 @@ const NAME = "ClaudeAgentWorkspaceSection";
 
 const checks: Checks<ClaudeAgentWorkspaceSectionOptions> = {
   ...workspaceChecks,
-  containerConfig: checkedLater,
-  unpack: checkedLater,
-  deleteOnCleanup: checkedLater,
-  client: checkedLater,
+  containerConfig: deferCheck,
+  unpack: deferCheck,
+  deleteOnCleanup: deferCheck,
+  client: deferCheck,
 };
 
 function createSharedFiles(

@@ -1,11 +1,11 @@
 import { type BigIntStats, closeSync, fstatSync, readlinkSync } from "node:fs";
 import { FilesystemError } from "../../base/filesystem-error.ts";
-import { openNoFollow } from "../../host/file-access.ts";
+import { openNoFollow } from "../../host/open-no-follow.ts";
 import { threadJob } from "../../host/threads/thread-job.ts";
 import { getErrorCode } from "../../host/to-filesystem-error.ts";
 import { ROOT } from "../path.ts";
 import { CheckpointCopies, type OpenFile } from "./checkpoint-copies.ts";
-import { toCaptureError } from "./checkpoint-errors.ts";
+import { toCheckpointError } from "./checkpoint-errors.ts";
 import {
   deserializeRecords,
   type EntryRecord,
@@ -85,7 +85,7 @@ class TreeCapture {
       using folder = PinnedFolder.pin(path, this.#task);
       return this.#captureFolder(folder, ROOT, { stats: folder.stat(), last: last ?? undefined });
     } catch (error) {
-      throw toCaptureError(error, this.#task.folder);
+      throw toCheckpointError(error, this.#task.folder);
     }
   }
 
@@ -114,7 +114,7 @@ class TreeCapture {
       return stats ? this.#createRecord(at, { stats, last }) : null;
     } catch (error) {
       if (isReplaced(error) && triesLeft > 1) return this.#captureEntry(at, last, triesLeft - 1);
-      throw toCaptureError(error, `${this.#task.folder}/${toReadableName(at.path)}`);
+      throw toCheckpointError(error, `${this.#task.folder}/${toReadableName(at.path)}`);
     }
   }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { FilesystemError } from "../../base/filesystem-error.ts";
 import { SyncError } from "../sync/sync-failure.ts";
-import { toCaptureError, toRestoreReason } from "./checkpoint-errors.ts";
+import { toCheckpointError, toRestoreReason } from "./checkpoint-errors.ts";
 import { StoppedError } from "./stop-flag.ts";
 
 const createHostError = (code: string, said: string) =>
@@ -18,7 +18,7 @@ describe("a system error of a checkpoint", () => {
     ["EIO", "EACCES", "failed with EIO: said. Fix the cause, then take the checkpoint again."],
   ])("becomes a FilesystemError when a checkpoint is taken: %s", (code, ours, problem) => {
     const cause = createHostError(code, "said");
-    expect(toCaptureError(cause, "/a/b")).toMatchObject({
+    expect(toCheckpointError(cause, "/a/b")).toMatchObject({
       name: "FilesystemError",
       code: ours,
       path: "/a/b",
@@ -39,7 +39,7 @@ describe("a system error of a checkpoint", () => {
 test("toCaptureError() and toRestoreReason() pass through the module's own errors", () => {
   const ours = new FilesystemError("EACCES", "a", "is closed");
   const stopped = new StoppedError("A stop was requested");
-  expect(toCaptureError(ours, "b")).toBe(ours);
-  expect(toCaptureError(stopped, "b")).toBe(stopped);
+  expect(toCheckpointError(ours, "b")).toBe(ours);
+  expect(toCheckpointError(stopped, "b")).toBe(stopped);
   expect(toRestoreReason(new SyncError("because"))).toBe("because");
 });

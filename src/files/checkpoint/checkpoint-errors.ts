@@ -5,7 +5,7 @@ import { SyncError } from "../sync/sync-failure.ts";
 import { StoppedError } from "./stop-flag.ts";
 
 /** Converts an error at `path` to the error that `FolderCheckpoint.take` throws. */
-export function toCaptureError(error: unknown, path: string): unknown {
+export function toCheckpointError(error: unknown, path: string): unknown {
   if (error instanceof FilesystemError || error instanceof StoppedError) return error;
   const { problem, captureRemedy } = describeFailure(error);
   const { code } = toFilesystemError(path, error);

@@ -10,7 +10,7 @@ import { runInThread } from "../../host/threads/run-in-thread.ts";
 import type { ThreadJob } from "../../host/threads/thread-job.ts";
 import { isWithin } from "../filesystem/resolve-host-path.ts";
 import { type CaptureTask, captureTreeJob } from "./capture-tree.ts";
-import { toCaptureError } from "./checkpoint-errors.ts";
+import { toCheckpointError } from "./checkpoint-errors.ts";
 import type { FolderRestoreResult } from "./restore-report.ts";
 import { type RestoreTask, restoreTreeJob } from "./restore-tree.ts";
 import { StopFlag } from "./stop-flag.ts";
@@ -119,7 +119,7 @@ export class FolderCheckpoint implements AsyncDisposable {
     try {
       return await realpath(this.folder);
     } catch (error) {
-      throw toCaptureError(error, this.folder);
+      throw toCheckpointError(error, this.folder);
     }
   }
 

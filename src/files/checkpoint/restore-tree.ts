@@ -24,7 +24,7 @@ import {
   type PinOptions,
   toNameBytes,
 } from "./pinned-folder.ts";
-import { replaceAtomically, restoreFile, setOwnership } from "./restore-entry.ts";
+import { replaceAtomically, restoreFile, setOwnership } from "./restore-file.ts";
 import { type FolderRestoreResult, RestoreReport } from "./restore-report.ts";
 import { StopFlag } from "./stop-flag.ts";
 import { TreeCleaner } from "./tree-cleaner.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { closeSync, fstatSync, lstatSync, readSync } from "node:fs";
 import { getErrorMessage } from "../../base/errors.ts";
-import { openNoFollow } from "../../host/file-access.ts";
+import { openNoFollow } from "../../host/open-no-follow.ts";
 import { threadJob } from "../../host/threads/thread-job.ts";
 import { getErrorCode } from "../../host/to-filesystem-error.ts";
 import { compareByPath, type FolderEntry, listEntries } from "../folder-entries.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { closeSync, fstatSync, readSync, type Stats } from "node:fs";
 import { FilesystemError } from "../../base/filesystem-error.ts";
-import { openNoFollow } from "../../host/file-access.ts";
+import { openNoFollow } from "../../host/open-no-follow.ts";
 import { threadJob } from "../../host/threads/thread-job.ts";
 import { toFilesystemErrorWithRemedy } from "../../host/to-filesystem-error.ts";
 import { readSortedEntries } from "../folder-entries.ts";

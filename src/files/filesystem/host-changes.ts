@@ -12,7 +12,7 @@ import {
 } from "node:fs/promises";
 import { dirname } from "node:path";
 import { FilesystemError } from "../../base/filesystem-error.ts";
-import { replaceFile } from "../../host/file-access.ts";
+import { replaceFile } from "../../host/open-no-follow.ts";
 import { getErrorCode, ignoreErrorCodes } from "../../host/to-filesystem-error.ts";
 import { UndoCopies } from "./undo-copies.ts";
 

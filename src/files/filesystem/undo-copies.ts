@@ -3,7 +3,7 @@ import { copyFile, link, mkdtemp, realpath, rename, rm, unlink } from "node:fs/p
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { FilesystemError } from "../../base/filesystem-error.ts";
-import { replaceFile } from "../../host/file-access.ts";
+import { replaceFile } from "../../host/open-no-follow.ts";
 import { getErrorCode, ignoreErrorCodes } from "../../host/to-filesystem-error.ts";
 import { isWithin } from "./resolve-host-path.ts";
 

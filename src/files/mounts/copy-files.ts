@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync, writeSync } from "node:fs";
 import { FilesystemError, WorkspaceSecurityError } from "../../base/filesystem-error.ts";
-import { openNoFollow } from "../../host/file-access.ts";
+import { openNoFollow } from "../../host/open-no-follow.ts";
 import { threadJob } from "../../host/threads/thread-job.ts";
 import { getErrorCode, toFilesystemErrorWithRemedy } from "../../host/to-filesystem-error.ts";
 import { normalizePath, ROOT } from "../path.ts";

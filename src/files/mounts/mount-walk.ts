@@ -9,7 +9,7 @@ import { MountBudget } from "./mount-budget.ts";
 import type { CheckedMount } from "./mount-checks.ts";
 import type { MountSource } from "./mount-source.ts";
 import { type PathFilter, pathFilter } from "./path-filter.ts";
-import { type PlannedFile, plannedFile } from "./planned-file.ts";
+import { createPlannedFile, type PlannedFile } from "./planned-file.ts";
 import { isSecretFile } from "./secret-files.ts";
 
 /** The rules that all mounts of a workspace share. */
@@ -122,7 +122,7 @@ export class MountWalk {
       return false;
     }
     this.budget.spend(stats.size, path);
-    this.files.push(plannedFile(entry.hostPath, mountPath, stats));
+    this.files.push(createPlannedFile(entry.hostPath, mountPath, stats));
     this.paths.push(path);
     return true;
   }

@@ -17,7 +17,7 @@ export interface PlannedFile {
 }
 
 /** Creates the frozen record of a file's current state. */
-export function plannedFile(hostPath: string, mountPath: string, stats: Stats): PlannedFile {
+export function createPlannedFile(hostPath: string, mountPath: string, stats: Stats): PlannedFile {
   const { size, mode, mtimeMs, ino } = stats;
   return Object.freeze({ hostPath, mountPath, bytes: size, mode, mtimeMs, ino });
 }

@@ -1,7 +1,7 @@
 import { constants, type Stats } from "node:fs";
 import { lstat, mkdir, open, readdir, rmdir, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { replaceFile } from "../../host/file-access.ts";
+import { replaceFile } from "../../host/open-no-follow.ts";
 import { getErrorCode, ignoreErrorCodes } from "../../host/to-filesystem-error.ts";
 import { type ResolvedPath, resolveHostPath } from "../filesystem/resolve-host-path.ts";
 import { getParent } from "../path.ts";

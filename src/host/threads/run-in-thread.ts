@@ -27,10 +27,10 @@ export async function runInThread<Task, Result>(
 ): Promise<Result> {
   const order: ThreadOrder = { module, name, task };
   const worker = startWorker(import.meta.url, "worker", order);
-  const endedEarly = (cause: unknown) =>
+  const createEarlyEndError = (cause: unknown) =>
     new WinkError(`The thread that ${job} ended before it was done: ${remedy}`, { cause });
   try {
-    const answer = await raceAbort(waitForAnswer<Result>(worker, endedEarly), signal);
+    const answer = await raceAbort(waitForAnswer<Result>(worker, createEarlyEndError), signal);
     if (answer.type === "failed") throw fromFailure(answer.failure);
     return answer.result;
   } finally {

@@ -18,7 +18,7 @@ import {
   type FolderSearch,
   openInFolder,
   removeInFolder,
-  searchFolder,
+  searchContainerFolder,
   toFileStamp,
 } from "./container-folder.ts";
 import { EmptyFolders, getFolderChangeTime } from "./empty-folders.ts";
@@ -166,7 +166,7 @@ export class ContainerFiles {
     const change = getFolderChangeTime(root);
     const found = this.#emptyFolders.has(id, change)
       ? EMPTY_SEARCH
-      : await searchFolder(root, this.#maxListedFiles);
+      : await searchContainerFolder(root, this.#maxListedFiles);
     if (found.isEmpty) this.#emptyFolders.add(id, change);
     this.#store.reconcile(id, { ...found, since }, this.#nowInSeconds());
   }

@@ -13,13 +13,13 @@ import {
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createTemporaryDataDir, startLocalStorage } from "../../../tests/support/local-storage.ts";
-import { openInFolder, removeInFolder, searchFolder } from "./container-folder.ts";
+import { openInFolder, removeInFolder, searchContainerFolder } from "./container-folder.ts";
 import { removeUntrustedFolder } from "./remove-untrusted-folder.ts";
 
 const ALL = { limit: 100, order: "asc" } as const;
 
 async function listNames(root: string, max = 10_000): Promise<readonly string[]> {
-  return (await searchFolder(root, max)).files.map(({ name }) => name).sort();
+  return (await searchContainerFolder(root, max)).files.map(({ name }) => name).sort();
 }
 
 describe("A container folder", () => {
@@ -45,18 +45,20 @@ describe("A container folder", () => {
     using folder = createTemporaryDataDir();
     const root = folder.path;
     for (let index = 0; index < 1200; index++) writeFileSync(join(root, `f${index}`), "");
-    expect(await searchFolder(root, 2000)).toMatchObject({ isPartial: false });
-    expect((await searchFolder(root, 2000)).files).toHaveLength(1200);
-    const some = await searchFolder(root, 1000);
+    expect(await searchContainerFolder(root, 2000)).toMatchObject({ isPartial: false });
+    expect((await searchContainerFolder(root, 2000)).files).toHaveLength(1200);
+    const some = await searchContainerFolder(root, 1000);
     expect([some.files.length, some.isPartial]).toEqual([1000, true]);
     for (let index = 0; index < 30; index++)
       mkdirSync(join(root, "empty", `d${index}`), { recursive: true });
-    expect(await searchFolder(join(root, "empty"), 10)).toEqual({
+    expect(await searchContainerFolder(join(root, "empty"), 10)).toEqual({
       files: [],
       isPartial: true,
       isEmpty: false,
     });
-    expect(await searchFolder(join(root, "empty", "d1"), 10)).toMatchObject({ isEmpty: true });
+    expect(await searchContainerFolder(join(root, "empty", "d1"), 10)).toMatchObject({
+      isEmpty: true,
+    });
   });
 
   it("lists the nearest files first if there are too many", async () => {
@@ -65,7 +67,7 @@ describe("A container folder", () => {
     mkdirSync(join(root, "a"));
     for (let index = 0; index < 50; index++) writeFileSync(join(root, "a", `f${index}`), "");
     for (const name of ["b", "z"]) writeFileSync(join(root, name), "");
-    const { files, isPartial } = await searchFolder(root, 40);
+    const { files, isPartial } = await searchContainerFolder(root, 40);
     const nearest = files.map(({ name }) => name).filter((name) => !name.includes("/"));
     expect([nearest, files.length, isPartial]).toEqual([["b", "z"], 40, true]);
   });
@@ -76,7 +78,7 @@ describe("A container folder", () => {
     mkdirSync(deep, { recursive: true });
     writeFileSync(join(deep, "x"), "");
     writeFileSync(join(folder.path, "d", "y"), "");
-    const { files, isPartial } = await searchFolder(folder.path, 100);
+    const { files, isPartial } = await searchContainerFolder(folder.path, 100);
     expect([files.map(({ name }) => name), isPartial]).toEqual([["d/y"], true]);
   });
 

@@ -45,7 +45,7 @@ export interface FolderSearch {
  * Finds every regular file below a folder, while untrusted code may be writing to it. Skips links, pipes
  * and devices without following or opening them.
  */
-export async function searchFolder(root: string, maxFiles: number): Promise<FolderSearch> {
+export async function searchContainerFolder(root: string, maxFiles: number): Promise<FolderSearch> {
   const maxEntries = maxFiles * 2;
   const search: Search = {
     files: [],

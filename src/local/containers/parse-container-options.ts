@@ -10,7 +10,7 @@ import {
 import { ApiProblem, invalidType, invalidValue, unknownParameter } from "../api-problem.ts";
 import { MEMORY_TIERS } from "../store/container-store.ts";
 import {
-  anything,
+  anyValue,
   array,
   assertValid,
   integer,
@@ -77,7 +77,7 @@ const expiresAfter = object({
 
 const policyFields = object(
   { type: oneOfStrings("disabled", "allowlist") },
-  { allowed_domains: anything, domain_secrets: anything },
+  { allowed_domains: anyValue, domain_secrets: anyValue },
 );
 
 const networkPolicy: Validator = (value, path) => {

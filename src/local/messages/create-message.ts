@@ -26,7 +26,7 @@ import {
 import { toSdkToolUses } from "./sdk-tool-uses.ts";
 import { findRequestedTitle } from "./title-request.ts";
 import { createFunctionCall, createToolUse } from "./tool-uses.ts";
-import { createSummary, findForcedQuery, runSearch } from "./web-search.ts";
+import { createSummary, findForcedQuery, runWebSearch } from "./web-search.ts";
 
 /** Limits how often the model is called for one message. */
 const MAX_MODEL_CALLS = 100;
@@ -159,7 +159,7 @@ function createThinkingBlocks(
 function searchWeb(query: string, tool: WireItem, state: MessageState): readonly FinishedBlock[] {
   const { tools, ids, sealer } = state.services;
   const { searches } = state;
-  const { pages, blocks } = runSearch(query, tool, { web: tools.web, ids, sealer, searches });
+  const { pages, blocks } = runWebSearch(query, tool, { web: tools.web, ids, sealer, searches });
   state.pages = pages;
   state.searches += 1;
   return blocks.map((block) => ({ block }));

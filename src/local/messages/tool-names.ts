@@ -12,7 +12,7 @@ export function removeBridgePrefix(name: string): string {
  * Returns the name by which a request offers a tool: its own name or its bridged name. For a tool
  * that is not offered, returns the name that it would have, because models make names up.
  */
-export function findOfferedName(tools: readonly WireItem[], name: string): string {
+export function findOfferedToolName(tools: readonly WireItem[], name: string): string {
   const names = tools.flatMap((tool) => (typeof tool["name"] === "string" ? [tool["name"]] : []));
   if (names.includes(name)) return name;
   const bridged = names.find((one) => BRIDGED_NAME.exec(one)?.[1] === name);

@@ -5,14 +5,14 @@ import type { ModelAction } from "../model-action.ts";
 import { createModelFault } from "./check/invalid-problem.ts";
 import type { FinishedBlock, MessageState } from "./message-state.ts";
 import type { SdkToolUse } from "./sdk-tool-use.ts";
-import { findOfferedName } from "./tool-names.ts";
+import { findOfferedToolName } from "./tool-names.ts";
 
 /** Creates a call to a client tool, with the name by which the request offers the tool. */
 export function createFunctionCall(
   { name, args, callId }: Extract<ModelAction, { call: unknown }>["call"],
   state: MessageState,
 ): readonly FinishedBlock[] {
-  const offered = findOfferedName(state.tools, name);
+  const offered = findOfferedToolName(state.tools, name);
   if (typeof args !== "string")
     return createToolUse({ name: offered, input: { ...args } }, state, { callId });
   const parsed = parseJson(args);

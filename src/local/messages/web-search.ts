@@ -30,7 +30,7 @@ export interface SearchOutcome {
 }
 
 /** Searches the server's pages, within the tool's domains and its `max_uses`. */
-export function runSearch(
+export function runWebSearch(
   query: string,
   tool: WireItem,
   { web, ids, sealer, searches }: SearchServices & { readonly searches: number },

@@ -1,5 +1,5 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import { findShortestText, findSmallestNumber } from "./smallest-scalar.ts";
+import { findShortestText, findSmallestNumber } from "./smallest-number.ts";
 
 /**
  * Returns the smallest value that matches a JSON Schema: only required properties, and arrays as short as allowed.

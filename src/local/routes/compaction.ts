@@ -1,7 +1,7 @@
 import type { Hono } from "hono";
 import { isPlainObject } from "../../base/freeze.ts";
 import type { WireItem } from "../../openai/wire.ts";
-import { missingParameter, unknownParameter } from "../api-problem.ts";
+import { createMissingParameterProblem, unknownParameter } from "../api-problem.ts";
 import { readJsonBody } from "../http/read-json-body.ts";
 import { createRequestCheck } from "../responses/check/request.ts";
 import { compactItems } from "../responses/conversation/compaction.ts";
@@ -79,7 +79,7 @@ function checkKeys(body: unknown, known: ReadonlySet<string>): void {
   if (!isPlainObject(body)) return; // the request check reports it
   const unknown = Object.keys(body).find((key) => !known.has(key));
   if (unknown !== undefined) throw unknownParameter(unknown);
-  if (body["model"] === undefined) throw missingParameter("model");
+  if (body["model"] === undefined) throw createMissingParameterProblem("model");
 }
 
 function addMessageId(item: WireItem, { ids }: TurnServices): WireItem {

@@ -1,5 +1,5 @@
 import type { Context, Hono } from "hono";
-import { missingParameter, unknownParameter } from "../api-problem.ts";
+import { createMissingParameterProblem, unknownParameter } from "../api-problem.ts";
 import type { ContainerFileRecord } from "../containers/container-files.ts";
 import type { Containers } from "../containers/containers.ts";
 import { parseContainerOptions, parseFileId } from "../containers/parse-container-options.ts";
@@ -91,7 +91,7 @@ async function addFromForm(
   const form = await readMultipart(request, files.incoming);
   try {
     const fields = Object.fromEntries(form.fields);
-    if (!form.file && form.fields.size === 0) throw missingParameter("file");
+    if (!form.file && form.fields.size === 0) throw createMissingParameterProblem("file");
     if (!form.file) return await containers.copyFile(id, parseFileId(fields));
     for (const key of form.fields.keys()) throw unknownParameter(key);
     return await containers.upload(id, form.file);

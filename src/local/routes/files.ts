@@ -1,5 +1,5 @@
 import type { Hono } from "hono";
-import { ApiProblem, missingParameter, unknownParameter } from "../api-problem.ts";
+import { ApiProblem, createMissingParameterProblem, unknownParameter } from "../api-problem.ts";
 import { readMultipart } from "../http/read-multipart.ts";
 import { fileResponse } from "../store/file-response.ts";
 import type { FileStore, StoredFile } from "../store/file-store.ts";
@@ -29,7 +29,7 @@ export function fileRoutes(app: Hono, { files, onDelete = () => {} }: FileServic
     const form = await readMultipart(context.req.raw, files.incoming);
     try {
       const { purpose, expiresAfterSeconds } = readFields(form.fields);
-      if (!form.file) throw missingParameter("file");
+      if (!form.file) throw createMissingParameterProblem("file");
       const { path, bytes, filename = "" } = form.file;
       const added = files.add({ path, bytes, filename, purpose, expiresAfterSeconds });
       return context.json(toWireFile(added));
@@ -44,21 +44,23 @@ export function fileRoutes(app: Hono, { files, onDelete = () => {} }: FileServic
     return context.json(toPage(page.files.map(toWireFile), page.hasMore));
   });
 
-  app.get("/v1/files/:id", (context) => context.json(toWireFile(known(context.req.param("id")))));
+  app.get("/v1/files/:id", (context) =>
+    context.json(toWireFile(findFile(context.req.param("id")))),
+  );
 
   app.get("/v1/files/:id/content", async (context) => {
-    const { id, filename } = known(context.req.param("id"));
+    const { id, filename } = findFile(context.req.param("id"));
     return fileResponse(await files.open(id), filename);
   });
 
   app.delete("/v1/files/:id", (context) => {
-    const { id } = known(context.req.param("id"));
+    const { id } = findFile(context.req.param("id"));
     files.delete(id);
     onDelete(id);
     return context.json({ id, object: "file", deleted: true });
   });
 
-  function known(id: string): StoredFile {
+  function findFile(id: string): StoredFile {
     const file = files.get(id);
     if (!file) throw new FileProblem(404, `No such File object: ${id}`, "id");
     return file;
@@ -82,7 +84,7 @@ function readFields(fields: ReadonlyMap<string, string>): {
 } {
   for (const name of fields.keys()) if (!FIELDS.has(name)) throw unknownParameter(name);
   const purpose = fields.get("purpose");
-  if (purpose === undefined) throw missingParameter("purpose");
+  if (purpose === undefined) throw createMissingParameterProblem("purpose");
   if (!PURPOSES.includes(purpose)) throw createUnknownOptionProblem("purpose", purpose, PURPOSES);
   return { purpose, expiresAfterSeconds: readLifetime(fields, purpose) };
 }
@@ -93,8 +95,8 @@ function readLifetime(fields: ReadonlyMap<string, string>, purpose: string): num
   if (anchor === undefined && seconds === undefined) {
     return purpose === "batch" ? LIFETIME[1] : undefined;
   }
-  if (anchor === undefined) throw missingParameter("expires_after[anchor]");
-  if (seconds === undefined) throw missingParameter("expires_after[seconds]");
+  if (anchor === undefined) throw createMissingParameterProblem("expires_after[anchor]");
+  if (seconds === undefined) throw createMissingParameterProblem("expires_after[seconds]");
   if (anchor !== "created_at")
     throw createUnknownOptionProblem("expires_after.anchor", anchor, ["created_at"]);
   return readBoundedInteger("expires_after[seconds]", seconds, LIFETIME);

@@ -9,16 +9,16 @@ import {
 import { ApiProblem, invalidType, invalidValue } from "../api-problem.ts";
 import { readJsonBody } from "../http/read-json-body.ts";
 import type { Attributes } from "../search/attribute-filter.ts";
-import {
-  fileChangeShape,
-  newBatchShape,
-  newFileShape,
-  newStoreShape,
-  searchShape,
-  storeChangeShape,
-} from "../search/request-shapes.ts";
 import { type ChunkSizes, defaultChunkSizes } from "../search/split-into-chunks.ts";
 import type { NewStoreFile } from "../search/store-files.ts";
+import {
+  fileChangeValidator,
+  newBatchValidator,
+  newFileValidator,
+  newStoreValidator,
+  searchValidator,
+  storeChangeValidator,
+} from "../search/store-validators.ts";
 import type { VectorStoreChange, VectorStores } from "../search/vector-stores.ts";
 import { readPageQuery } from "../store/paging.ts";
 import { assertValid, type Validator } from "../validators/validator.ts";
@@ -27,7 +27,7 @@ import { assertValid, type Validator } from "../validators/validator.ts";
 export function vectorStoreRoutes(stores: VectorStores): Hono {
   const app = new Hono();
   app.post("/vector_stores", async ({ req, json }) => {
-    const body = await readValidBody(req.raw, newStoreShape);
+    const body = await readValidBody(req.raw, newStoreValidator);
     const created = stores.create({
       name: toStringOrNull(body["name"]),
       description: toStringOrNull(body["description"]),
@@ -43,7 +43,7 @@ export function vectorStoreRoutes(stores: VectorStores): Hono {
   );
   app.get("/vector_stores/:store", ({ req, json }) => json(stores.get(req.param("store"))));
   app.post("/vector_stores/:store", async ({ req, json }) => {
-    const body = await readValidBody(req.raw, storeChangeShape);
+    const body = await readValidBody(req.raw, storeChangeValidator);
     return json(stores.update(req.param("store"), readStoreChange(body)));
   });
   app.delete("/vector_stores/:store", ({ req, json }) => {
@@ -57,7 +57,7 @@ export function vectorStoreRoutes(stores: VectorStores): Hono {
 }
 
 async function searchStore(stores: VectorStores, context: Context): Promise<Response> {
-  const body = await readValidBody(context.req.raw, searchShape);
+  const body = await readValidBody(context.req.raw, searchValidator);
   const { query } = body;
   const queries = typeof query === "string" ? [query] : readStrings(body, "query");
   const hits = stores.search({
@@ -85,7 +85,7 @@ async function searchStore(stores: VectorStores, context: Context): Promise<Resp
 function storeFileRoutes({ files }: VectorStores): Hono {
   const app = new Hono();
   app.post("/", async (context) => {
-    const body = await readValidBody(context.req.raw, newFileShape);
+    const body = await readValidBody(context.req.raw, newFileValidator);
     return context.json(files.attach(readStoreId(context), readStoreFile(body)));
   });
   app.get("/", (context) => {
@@ -96,7 +96,7 @@ function storeFileRoutes({ files }: VectorStores): Hono {
     context.json(files.get(readStoreId(context), context.req.param("file"))),
   );
   app.post("/:file", async (context) => {
-    const body = await readValidBody(context.req.raw, fileChangeShape);
+    const body = await readValidBody(context.req.raw, fileChangeValidator);
     return context.json(
       files.update(readStoreId(context), context.req.param("file"), readAttributes(body)),
     );
@@ -121,7 +121,7 @@ function storeFileRoutes({ files }: VectorStores): Hono {
 function batchRoutes({ files }: VectorStores): Hono {
   const app = new Hono();
   app.post("/", async (context) => {
-    const body = await readValidBody(context.req.raw, newBatchShape);
+    const body = await readValidBody(context.req.raw, newBatchValidator);
     return context.json(files.attachBatch(readStoreId(context), readBatch(body)));
   });
   app.get("/:batch", (context) =>

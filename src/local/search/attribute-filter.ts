@@ -5,7 +5,7 @@ import {
   object,
   recordOf,
   string,
-  taggedUnion,
+  unionByTag,
   type Validator,
 } from "../validators/validator.ts";
 
@@ -38,7 +38,7 @@ const compound = object({
 });
 
 /** Validates `filters`: a comparison, or `and` and `or` of filters. */
-export const filterShape: Validator = taggedUnion({
+export const filterShape: Validator = unionByTag({
   ...{ eq: one, ne: one, gt: one, gte: one, lt: one, lte: one },
   ...{ in: many, nin: many, and: compound, or: compound },
 });

@@ -1,8 +1,7 @@
 import { isPlainObject } from "../../base/freeze.ts";
 import { readRecord, readRecords, readString } from "../../base/loose-fields.ts";
 import type { WireItem } from "../../openai/wire.ts";
-import { nullable, object, oneOf, string, taggedUnion } from "../validators/validator.ts";
-import { createObjectSchema, isString, joinParagraphs } from "./function-schema.ts";
+import { nullable, object, oneOf, string, unionByTag } from "../validators/validator.ts";
 import { createDeltas, createNoEvents } from "./item-events.ts";
 import {
   allowed_callers,
@@ -14,6 +13,7 @@ import {
   type,
 } from "./item-fields.ts";
 import type { LocalToolEvents } from "./local-tool.ts";
+import { createObjectSchema, isString, joinParagraphs } from "./object-schema.ts";
 import type { ToolRecord } from "./tool-record.ts";
 
 const file = { type, path: string({ min: 1 }) };
@@ -80,7 +80,7 @@ export const applyPatch: ToolRecord = {
         {
           ...callFields,
           status: oneOf("in_progress", "completed"),
-          operation: taggedUnion({
+          operation: unionByTag({
             create_file: operationWithDiff,
             update_file: operationWithDiff,
             delete_file: object(file),

@@ -8,13 +8,13 @@ import {
   object,
   oneOf,
   string,
-  taggedUnion,
+  unionByTag,
 } from "../validators/validator.ts";
 import { hideContainerSecrets, newContainerFields } from "./container-fields.ts";
-import { createStringsSchema, isString, joinParagraphs } from "./function-schema.ts";
 import { createDeltas, createStages, toInProgress } from "./item-events.ts";
 import { allowed_callers, created_by, longText, type } from "./item-fields.ts";
 import type { LocalToolEvents, LocalToolPastCall } from "./local-tool.ts";
+import { createStringsSchema, isString, joinParagraphs } from "./object-schema.ts";
 import type { ToolRecord } from "./tool-record.ts";
 
 /** Runs Python that the model wrote, in a container. https://platform.openai.com/docs/guides/tools-code-interpreter */
@@ -25,7 +25,7 @@ export const codeInterpreter: ToolRecord = {
       type,
       container: either({
         string: string({ min: 1 }),
-        object: taggedUnion({ auto: object({ type }, newContainerFields) }),
+        object: unionByTag({ auto: object({ type }, newContainerFields) }),
       }),
     },
     { allowed_callers },
@@ -85,7 +85,7 @@ export const codeInterpreter: ToolRecord = {
           status: oneOf("in_progress", "completed", "incomplete", "interpreting", "failed"),
           outputs: nullable(
             array(
-              taggedUnion({
+              unionByTag({
                 logs: object({ type, logs: longText }),
                 image: object({ type, url: string() }),
               }),

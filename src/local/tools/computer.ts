@@ -6,7 +6,7 @@ import {
   object,
   oneOf,
   string,
-  taggedUnion,
+  unionByTag,
 } from "../validators/validator.ts";
 import { callFields, itemId, status, type, typeOnly } from "./item-fields.ts";
 import type { ToolRecord } from "./tool-record.ts";
@@ -16,7 +16,7 @@ export const computer: ToolRecord = {
   kind: "computer",
   aliases: ["computer_use_preview"],
   choiceTypes: ["computer", "computer_use", "computer_use_preview"],
-  check: taggedUnion({
+  check: unionByTag({
     computer: typeOnly,
     computer_use_preview: object({
       type,

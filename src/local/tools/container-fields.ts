@@ -6,13 +6,13 @@ import {
   object,
   oneOf,
   string,
-  taggedUnion,
+  unionByTag,
   type Validator,
 } from "../validators/validator.ts";
 import { type } from "./item-fields.ts";
 
 /** Validates which domains a container's programs may connect to. */
-const networkPolicy: Validator = taggedUnion({
+const networkPolicy: Validator = unionByTag({
   disabled: object({ type }),
   allowlist: object(
     { type, allowed_domains: array(string({ min: 1 }), { min: 1 }) },

@@ -18,13 +18,13 @@ import {
   object,
   oneOf,
   string,
-  taggedUnion,
+  unionByTag,
   type Validator,
 } from "../validators/validator.ts";
-import { createStringsSchema, isString, joinParagraphs } from "./function-schema.ts";
 import { createStages, toInProgress } from "./item-events.ts";
 import { created_by, type } from "./item-fields.ts";
 import type { LocalToolPastCall } from "./local-tool.ts";
+import { createStringsSchema, isString, joinParagraphs } from "./object-schema.ts";
 import type { ToolRecord } from "./tool-record.ts";
 
 const textOrList = either({
@@ -45,9 +45,9 @@ const comparison = object({
 function createFilter(depth: number): Validator {
   const names = ["eq", "ne", "gt", "gte", "lt", "lte", "in", "nin"];
   const shapes = Object.fromEntries(names.map((name) => [name, comparison]));
-  if (depth === 0) return taggedUnion(shapes);
+  if (depth === 0) return unionByTag(shapes);
   const compound = object({ type, filters: array(createFilter(depth - 1), { min: 1 }) });
-  return taggedUnion({ ...shapes, and: compound, or: compound });
+  return unionByTag({ ...shapes, and: compound, or: compound });
 }
 
 const attribute: Validator = (value, path) =>

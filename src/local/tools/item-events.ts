@@ -32,7 +32,7 @@ export function* createDeltas(
 }
 
 /** Returns the default events of a call: it runs and ends. */
-export function createPlainEvents(item: WireItem): LocalToolEvents {
+export function createPlainItemEvents(item: WireItem): LocalToolEvents {
   const { id, type, call_id } = item;
   return {
     added: { id, type, ...(call_id !== undefined && { call_id }), status: "in_progress" },

@@ -1,16 +1,16 @@
 import {
-  anything,
+  anyValue,
   array,
   nullable,
   object,
   oneOf,
   string,
-  taggedUnion,
+  unionByTag,
   type Validator,
 } from "../validators/validator.ts";
 
 /** Validates a `type` that already selected the validator. */
-export const type: Validator = anything;
+export const type: Validator = anyValue;
 
 /** Validates a tool or tool choice whose only field is `type`. */
 export const typeOnly: Validator = object({ type });
@@ -29,7 +29,7 @@ export const status: Validator = nullable(oneOf("in_progress", "completed", "inc
 
 /** Validates the caller: the model or a program written by it. */
 export const caller: Validator = nullable(
-  taggedUnion({ direct: object({ type }), program: object({ type, caller_id: string() }) }),
+  unionByTag({ direct: object({ type }), program: object({ type, caller_id: string() }) }),
 );
 
 /** Validates a field that the API returns and clients may omit. */

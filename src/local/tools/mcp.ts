@@ -1,9 +1,9 @@
 import { isPlainObject } from "../../base/freeze.ts";
 import { readRecord, readString } from "../../base/loose-fields.ts";
 import type { WireItem } from "../../openai/wire.ts";
-import { missingParameter } from "../api-problem.ts";
+import { createMissingParameterProblem } from "../api-problem.ts";
 import {
-  anything,
+  anyValue,
   array,
   boolean,
   either,
@@ -48,7 +48,7 @@ const check: Validator = (value, path) => {
   const problem = fields(value, path);
   const places = ["server_url", "connector_id", "tunnel_id"];
   if (problem || (isPlainObject(value) && places.some((key) => key in value))) return problem;
-  return missingParameter(joinPath(path, "server_url"));
+  return createMissingParameterProblem(joinPath(path, "server_url"));
 };
 
 const serverItem = { type, id: string({ min: 1 }), server_label: string() };
@@ -68,12 +68,12 @@ export const mcp: ToolRecord = {
           ...serverItem,
           tools: array(
             object(
-              { name: string(), input_schema: anything },
-              { description: nullable(string()), annotations: anything },
+              { name: string(), input_schema: anyValue },
+              { description: nullable(string()), annotations: anyValue },
             ),
           ),
         },
-        { error: anything },
+        { error: anyValue },
       ),
       events(item) {
         const { error } = item;
@@ -99,7 +99,7 @@ export const mcp: ToolRecord = {
         { ...serverItem, name: string(), arguments: longText },
         {
           output: nullable(longText),
-          error: anything,
+          error: anyValue,
           status: nullable(oneOf("in_progress", "completed", "incomplete", "calling", "failed")),
           approval_request_id: nullable(string()),
         },

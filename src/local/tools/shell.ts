@@ -10,10 +10,9 @@ import {
   object,
   oneOf,
   string,
-  taggedUnion,
+  unionByTag,
 } from "../validators/validator.ts";
 import { hideContainerSecrets, newContainerFields } from "./container-fields.ts";
-import { createObjectSchema, isString, joinParagraphs } from "./function-schema.ts";
 import { toInProgress } from "./item-events.ts";
 import {
   allowed_callers,
@@ -24,6 +23,7 @@ import {
   type,
 } from "./item-fields.ts";
 import type { LocalToolEvents } from "./local-tool.ts";
+import { createObjectSchema, isString, joinParagraphs } from "./object-schema.ts";
 import type { ToolRecord } from "./tool-record.ts";
 
 const localSkills = array(object({ name: string(), description: string(), path: string() }), {
@@ -33,7 +33,7 @@ const reference = object({ type, container_id: string({ min: 1 }) });
 const local = object({ type }, { skills: localSkills });
 
 const containerSkills = array(
-  taggedUnion({
+  unionByTag({
     skill_reference: object({ type, skill_id: string({ min: 1 }) }, { version: string() }),
     inline: object({
       type,
@@ -49,13 +49,13 @@ const containerSkills = array(
   { max: 200 },
 );
 
-const environment = taggedUnion({
+const environment = unionByTag({
   container_auto: object({ type }, { ...newContainerFields, skills: containerSkills }),
   container_reference: reference,
   local,
 });
 
-const outcome = taggedUnion({
+const outcome = unionByTag({
   exit: object({ type, exit_code: integer() }),
   timeout: object({ type }),
 });
@@ -140,7 +140,7 @@ export const shell: ToolRecord = {
         },
         {
           ...callOptions,
-          environment: nullable(taggedUnion({ local, container_reference: reference })),
+          environment: nullable(unionByTag({ local, container_reference: reference })),
         },
       ),
       events: createCallEvents,

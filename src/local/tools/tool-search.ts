@@ -1,6 +1,6 @@
 import {
   anyObject,
-  anything,
+  anyValue,
   array,
   nullable,
   object,
@@ -22,9 +22,9 @@ export const toolSearch: ToolRecord = {
     { execution, description: nullable(string()), parameters: nullable(anyObject) },
   ),
   items: {
-    tool_search_call: { check: object({ type, arguments: anything }, options) },
+    tool_search_call: { check: object({ type, arguments: anyValue }, options) },
     tool_search_output: {
-      check: object({ type, tools: array(anything) }, options),
+      check: object({ type, tools: array(anyValue) }, options),
       listsTools: true,
     },
   },

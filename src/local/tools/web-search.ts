@@ -5,7 +5,7 @@ import { ApiProblem } from "../api-problem.ts";
 import type { ModelAction } from "../model-action.ts";
 import {
   anyObject,
-  anything,
+  anyValue,
   array,
   boolean,
   idWithPrefix,
@@ -14,12 +14,12 @@ import {
   object,
   oneOf,
   string,
-  taggedUnion,
+  unionByTag,
 } from "../validators/validator.ts";
-import { createStringsSchema, isString, joinParagraphs } from "./function-schema.ts";
 import { createStages, toInProgress } from "./item-events.ts";
 import { created_by, type } from "./item-fields.ts";
 import type { LocalToolPastCall } from "./local-tool.ts";
+import { createStringsSchema, isString, joinParagraphs } from "./object-schema.ts";
 import type { ShorthandCall, ToolContext, ToolRecord } from "./tool-record.ts";
 import type { WebService } from "./tool-services.ts";
 
@@ -49,7 +49,7 @@ const current = object(
     user_location,
     return_token_budget: oneOf("default", "unlimited"),
     search_content_types,
-    image_settings: object({}, { max_results: integer({ min: 1 }), caption: anything }),
+    image_settings: object({}, { max_results: integer({ min: 1 }), caption: anyValue }),
   },
 );
 
@@ -57,7 +57,7 @@ const preview = object({ type }, { search_context_size, search_content_types, us
 
 const sources = nullable(
   array(
-    taggedUnion({ url: object({ type, url: string() }), api: object({ type, name: string() }) }),
+    unionByTag({ url: object({ type, url: string() }), api: object({ type, name: string() }) }),
   ),
 );
 
@@ -65,7 +65,7 @@ const sources = nullable(
 export const webSearch: ToolRecord = {
   kind: "web_search",
   aliases: ["web_search_2025_08_26", "web_search_preview", "web_search_preview_2025_03_11"],
-  check: taggedUnion({
+  check: unionByTag({
     web_search: current,
     web_search_2025_08_26: current,
     web_search_preview: preview,
@@ -140,7 +140,7 @@ export const webSearch: ToolRecord = {
           status: oneOf("in_progress", "searching", "completed", "failed", "incomplete"),
         },
         {
-          action: taggedUnion({
+          action: unionByTag({
             search: object(
               { type },
               { query: nullable(string()), queries: nullable(array(string())), sources },

@@ -1,8 +1,8 @@
 import {
   ApiProblem,
+  createMissingParameterProblem,
   invalidType,
   invalidValue,
-  missingParameter,
   unknownParameter,
 } from "../api-problem.ts";
 import type { BoundViolation, Kind, Wording } from "./wording.ts";
@@ -11,7 +11,7 @@ import type { BoundViolation, Kind, Wording } from "./wording.ts";
 export const openAIWording: Wording = {
   joinPath: joinPath,
   wrongKind: (path, expected, value) => invalidType(path, nameKinds(expected), value),
-  missing: missingParameter,
+  missing: createMissingParameterProblem,
   unknownField: unknownParameter,
   notOneOf: (path, value, known) =>
     typeof value === "string"

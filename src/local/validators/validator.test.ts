@@ -9,7 +9,7 @@ import {
   object,
   oneOf,
   string,
-  taggedUnion,
+  unionByTag,
 } from "./validator.ts";
 
 const none = () => null;
@@ -31,7 +31,7 @@ describe("a validator", () => {
 
   test("treats an inherited key as missing", () => {
     expect(object({ toString: none })({}, "x")?.code).toBe("missing_required_parameter");
-    expect(taggedUnion({ a: none })({ type: "constructor" }, "x")?.code).toBe("invalid_value");
+    expect(unionByTag({ a: none })({ type: "constructor" }, "x")?.code).toBe("invalid_value");
   });
 
   test("of fixed strings lists them in the error", () => {

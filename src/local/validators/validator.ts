@@ -24,7 +24,7 @@ export function assertValid(shape: Validator, value: unknown, path: string, word
 }
 
 /** Accepts any value. */
-export const anything: Validator = () => null;
+export const anyValue: Validator = () => null;
 
 /** Accepts `true` and `false`. */
 export const boolean: Validator = (value, path, words = openAIWording) =>
@@ -151,7 +151,7 @@ export function object(
 }
 
 /** Accepts several kinds of objects, distinguished by `type` or by another key. */
-export function taggedUnion(shapes: Readonly<Record<string, Validator>>, key = "type"): Validator {
+export function unionByTag(shapes: Readonly<Record<string, Validator>>, key = "type"): Validator {
   const known = new Map(Object.entries(shapes));
   const names = Object.keys(shapes);
   return (value, path, words = openAIWording) => {

@@ -8,7 +8,7 @@ import { checkWithFactory } from "../../tools/hosted-tool.ts";
 import { isSnapshotable } from "../../tools/open-resources.ts";
 import type { WireApplyPatch, WireItem, WireOutput } from "../wire.ts";
 import type { HostedToolCodec } from "./codec.ts";
-import { getCallId, identifyCall, omitUndefined } from "./codec-parts.ts";
+import { getCallId, identifyCall, omitUndefined } from "./codec-call.ts";
 import { type LivePatchTool, readOperation, runPatch } from "./run-patch.ts";
 
 /**

@@ -10,7 +10,7 @@ import {
 import { checkWithFactory } from "../../tools/hosted-tool.ts";
 import type { WireCodeInterpreter, WireItem } from "../wire.ts";
 import type { CodecEnv, HostedToolCodec } from "./codec.ts";
-import { describeFailure, hasFailed, identifyCall, toWireContainerOptions } from "./codec-parts.ts";
+import { describeFailure, hasFailed, identifyCall, toWireContainerOptions } from "./codec-call.ts";
 import { type MessageText, readMessageText } from "./message-text.ts";
 import { findTraceback } from "./traceback.ts";
 

@@ -9,7 +9,7 @@ import {
 import { checkWithFactory } from "../../tools/hosted-tool.ts";
 import type { WireImageGeneration, WireItem } from "../wire.ts";
 import type { HostedToolCodec } from "./codec.ts";
-import { describeFailure, identifyCall, omitUndefined } from "./codec-parts.ts";
+import { describeFailure, identifyCall, omitUndefined } from "./codec-call.ts";
 import { toErrorText } from "./error-text.ts";
 
 /** The image_generation tool. https://platform.openai.com/docs/guides/tools-image-generation */

@@ -3,8 +3,8 @@ import { readString } from "../../base/loose-fields.ts";
 import type { McpConfig, McpLive, McpResult } from "../../tools/hosted/mcp.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import type { WireItem } from "../wire.ts";
-import type { CallOutcome } from "./codec-parts.ts";
-import { formatToolName, readMcpParams } from "./mcp-items.ts";
+import type { CallOutcome } from "./codec-call.ts";
+import { formatToolName, readMcpParams } from "./mcp-calls.ts";
 
 /** An MCP tool with its optional `approve` callback. */
 export type LiveMcpTool = HostedTool<McpConfig, McpResult, McpLive>;

@@ -7,7 +7,7 @@ import {
 import { checkWithFactory } from "../../tools/hosted-tool.ts";
 import type { WireMcp, WireMcpFilter, WireOutput } from "../wire.ts";
 import type { HostedToolCodec } from "./codec.ts";
-import { identifyCall, omitUndefined } from "./codec-parts.ts";
+import { identifyCall, omitUndefined } from "./codec-call.ts";
 import { type LiveMcpTool, requestApproval } from "./mcp-approval.ts";
 import {
   findListedTools,
@@ -16,7 +16,7 @@ import {
   parseMcpCall,
   readMcpParams,
   summarizeMcpCall,
-} from "./mcp-items.ts";
+} from "./mcp-calls.ts";
 
 /** The mcp tool. https://platform.openai.com/docs/guides/tools-connectors-mcp */
 export const mcpCodec: HostedToolCodec<McpConfig, McpResult> = {

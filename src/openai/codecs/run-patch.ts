@@ -11,7 +11,7 @@ import type { HostedTool } from "../../tools/hosted-tool.ts";
 import { applyPatch } from "../../tools/patch/apply-patch.ts";
 import type { PatchOperation } from "../../tools/patch/patch-operation.ts";
 import type { WireItem } from "../wire.ts";
-import { type CallContext, type CallOutcome, getCallId } from "./codec-parts.ts";
+import { type CallContext, type CallOutcome, getCallId } from "./codec-call.ts";
 
 /** A patch tool with its optional file system. */
 export type LivePatchTool = HostedTool<ApplyPatchConfig, ApplyPatchResult, ApplyPatchLive>;

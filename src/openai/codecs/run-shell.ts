@@ -9,7 +9,7 @@ import type {
   ShellResult,
 } from "../../tools/hosted/shell.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
-import type { CallContext, CallOutcome } from "./codec-parts.ts";
+import type { CallContext, CallOutcome } from "./codec-call.ts";
 import { readLimits, type ShellItem, summarizeShellCall } from "./shell-items.ts";
 
 /** A shell tool with its optional executor for local commands. */

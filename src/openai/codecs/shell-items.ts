@@ -14,7 +14,7 @@ import type {
   ShellOutput,
 } from "../../tools/hosted/shell.ts";
 import type { WireItem, WireShellOutput } from "../wire.ts";
-import { getCallId, omitUndefined } from "./codec-parts.ts";
+import { getCallId, omitUndefined } from "./codec-call.ts";
 
 /** A shell call with its outputs, if they are known. */
 export interface ShellItem {

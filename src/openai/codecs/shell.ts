@@ -13,7 +13,7 @@ import {
   identifyCall,
   omitUndefined,
   toWireContainerOptions,
-} from "./codec-parts.ts";
+} from "./codec-call.ts";
 import { type LiveShellTool, runShell } from "./run-shell.ts";
 import {
   findShellContainer,

@@ -23,7 +23,7 @@ import {
 import { checkWithFactory } from "../../tools/hosted-tool.ts";
 import type { WireItem, WireWebSearch } from "../wire.ts";
 import type { HostedToolCodec } from "./codec.ts";
-import { describeFailure, hasFailed, identifyCall, omitUndefined } from "./codec-parts.ts";
+import { describeFailure, hasFailed, identifyCall, omitUndefined } from "./codec-call.ts";
 import { type MessageText, readMessageText } from "./message-text.ts";
 
 /** The web_search tool. https://platform.openai.com/docs/guides/tools-web-search */

@@ -2,7 +2,7 @@ import type { PromptEvaluationError } from "../../base/evaluation-errors.ts";
 import { isPlainObject } from "../../base/freeze.ts";
 import type { AdapterSettings } from "../adapter-settings.ts";
 import { findContainerFailure } from "../errors/container-failure.ts";
-import { fromRequestError } from "../errors/evaluation-error.ts";
+import { fromRequestError } from "../errors/from-request-error.ts";
 import { isContainerRejection } from "../errors/rejection.ts";
 import { type OpenAIRequestError, toRequestError } from "../errors/request-error.ts";
 import type { History } from "../history/history.ts";

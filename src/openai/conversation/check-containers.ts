@@ -3,7 +3,7 @@ import { PromptEvaluationError } from "../../base/evaluation-errors.ts";
 import { isPlainObject } from "../../base/freeze.ts";
 import { quoteValue } from "../../base/quote-value.ts";
 import { ContainerExpiredError } from "../errors/errors.ts";
-import { fromRequestError } from "../errors/evaluation-error.ts";
+import { fromRequestError } from "../errors/from-request-error.ts";
 import { OpenAIRequestError, toRequestError } from "../errors/request-error.ts";
 import type { OpenAIClient } from "../http/client.ts";
 import { readSecrets } from "../secrets.ts";

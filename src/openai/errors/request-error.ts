@@ -1,6 +1,7 @@
 import { WinkError } from "../../base/errors.ts";
 import { isPlainObject } from "../../base/freeze.ts";
 import { redact, redactError, redactText } from "../../base/redact.ts";
+import { describeThrownError } from "./describe-thrown-error.ts";
 import { describeFailedResponse, type FailedResponse } from "./failed-response.ts";
 import type {
   DescribedFailure,
@@ -9,7 +10,6 @@ import type {
   RequestFailure,
 } from "./request-failure.ts";
 import type { HeaderLookup } from "./retry-after.ts";
-import { describeThrownError } from "./thrown-failure.ts";
 
 /** A request to OpenAI or a compatible server failed. Contains no secrets. */
 export class OpenAIRequestError extends WinkError {

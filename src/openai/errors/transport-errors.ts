@@ -1,15 +1,15 @@
 /** No data arrived within the timeout. `code` names the phase, in undici's words. */
-export class IdleTimeoutExceeded extends Error {
+export class TransportTimeoutError extends Error {
   override readonly name = "IdleTimeoutExceeded";
   readonly code: "UND_ERR_HEADERS_TIMEOUT" | "UND_ERR_BODY_TIMEOUT";
 
-  constructor(code: IdleTimeoutExceeded["code"]) {
+  constructor(code: TransportTimeoutError["code"]) {
     super("no data arrived within the timeout");
     this.code = code;
   }
 }
 
 /** A body exceeded its size limit. */
-export class BodyTooLong extends Error {
+export class TransportBodyError extends Error {
   override readonly name = "BodyTooLong";
 }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { WireItem } from "../wire.ts";
-import { keepValidItems, markValidItems, PairMonitor, toSentItem } from "./history-pairs.ts";
+import { keepValidHistory, markValidItems, PairMonitor, toSentItem } from "./history-pairs.ts";
 
 const user = { type: "message", role: "user", content: "hi" };
 const answer = { type: "message", role: "assistant", id: "msg_1", content: [] };
@@ -11,7 +11,7 @@ const call = (id: unknown, type = "function_call") => ({ type, call_id: id, name
 const output = (id: unknown, type = "function_call") => ({ type: `${type}_output`, call_id: id });
 
 const keepItems = (items: readonly object[], stored = true) =>
-  keepValidItems(items, { stored }).items;
+  keepValidHistory(items, { stored }).items;
 
 describe("a call that needs an output", () => {
   const types = [
@@ -25,13 +25,13 @@ describe("a call that needs an output", () => {
 
   test.each(types)("is kept with its output: %s", (type) => {
     const items = [call("a", type), answer, output("a", type)];
-    expect(keepValidItems(items, { stored: false })).toEqual({ items, dropped: [] });
+    expect(keepValidHistory(items, { stored: false })).toEqual({ items, dropped: [] });
   });
 
   test.each(types)("is dropped without an output of the same type: %s", (type) => {
     const other = type === "shell_call" ? "computer_call" : "shell_call";
     const items = [call("a", type), output("a", other), output("b", type)];
-    expect(keepValidItems(items, { stored: true })).toEqual({ items: [], dropped: items });
+    expect(keepValidHistory(items, { stored: true })).toEqual({ items: [], dropped: items });
   });
 
   test("is dropped with an output that came before it", () => {
@@ -171,7 +171,7 @@ describe("without storage", () => {
 test("keepValidItems() drops values that are not plain objects", () => {
   const odd: unknown[] = [null, undefined, 5, "text", [answer], new Date(0), () => answer];
   const items = [...odd, answer] as object[];
-  expect(keepValidItems(items, { stored: true })).toEqual({ items: [answer], dropped: odd });
+  expect(keepValidHistory(items, { stored: true })).toEqual({ items: [answer], dropped: odd });
 });
 
 test("keepValidItems() returns the original items, not copies", () => {

@@ -11,7 +11,7 @@ export interface StorageMode {
  * Splits items into valid and dropped ones, both in their original order. The provider accepts a call
  * only with its output, and reasoning only with the output after it. Drops as few items as possible.
  */
-export function keepValidItems(
+export function keepValidHistory(
   items: readonly object[],
   storage: StorageMode,
 ): { readonly items: readonly WireItem[]; readonly dropped: readonly WireItem[] } {
@@ -22,7 +22,7 @@ export function keepValidItems(
   };
 }
 
-/** Returns, for each item, whether the provider accepts it; see {@link keepValidItems}. */
+/** Returns, for each item, whether the provider accepts it; see {@link keepValidHistory}. */
 export function markValidItems(items: readonly object[], storage: StorageMode): boolean[] {
   const pairing = new Pairing();
   const stays = items.map(

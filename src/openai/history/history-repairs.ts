@@ -12,7 +12,7 @@ import type { WireItem } from "../wire.ts";
 import { classifyItem, getItemType, getPairSide, iterateReasoningGroups } from "./history-pairs.ts";
 
 /** The items to drop so that the provider accepts the history. */
-export interface Repair {
+export interface HistoryRepair {
   readonly reason: string;
   matches(item: WireItem): boolean;
 }
@@ -25,7 +25,7 @@ export function findRepair(
   complaint: Rejection,
   items: readonly WireItem[],
   except: string | null = null,
-): Repair | null {
+): HistoryRepair | null {
   if (!canConcernHistory(complaint)) return null;
   for (const rule of RULES) {
     const found = rule(complaint.message, items, except);

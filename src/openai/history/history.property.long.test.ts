@@ -5,7 +5,7 @@ import type { HistoryStep } from "../../adapter/model-client.ts";
 import { noUsage } from "../../base/usage.ts";
 import type { WireItem } from "../wire.ts";
 import { History, type HistoryMark } from "./history.ts";
-import { keepValidItems } from "./history-pairs.ts";
+import { keepValidHistory } from "./history-pairs.ts";
 import { historySlice } from "./history-slice.ts";
 
 const callTypes = ["function_call", "custom_tool_call", "shell_call", "apply_patch_call"];
@@ -258,7 +258,7 @@ test("keepValidItems() drops as few items as possible", () => {
   const lists = fc.shuffledSubarray([...once], { maxLength: 8 });
   fc.assert(
     fc.property(lists, fc.boolean(), (items, stored) => {
-      const best = keepValidItems(items, { stored }).items;
+      const best = keepValidHistory(items, { stored }).items;
       expect(findProblems(best, stored)).toEqual([]);
       for (let chosen = 0; chosen < 2 ** items.length; chosen++) {
         const more = items.filter((item, place) => chosen & (1 << place) || best.includes(item));

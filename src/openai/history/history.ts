@@ -1,7 +1,7 @@
 import type { HistoryStep } from "../../adapter/model-client.ts";
 import type { WireItem } from "../wire.ts";
 import {
-  keepValidItems,
+  keepValidHistory,
   markRemainingItems,
   markValidItems,
   PairMonitor,
@@ -43,7 +43,7 @@ export class History {
   constructor({ stored, items = [] }: HistoryOptions) {
     this.#storage = { stored };
     this.#pairMonitor = new PairMonitor(this.#storage);
-    const { items: kept, dropped } = keepValidItems(items, this.#storage);
+    const { items: kept, dropped } = keepValidHistory(items, this.#storage);
     this.dropped = dropped;
     this.add(kept);
     this.#lastStep = { items: this.#contents.items, count: countCommonPrefix(items, kept) };

@@ -1,7 +1,7 @@
 import { InvalidOptionError } from "../../base/errors.ts";
 import type { ContainerFileCitation, FileCitation } from "../../tools/hosted/citation.ts";
 import { ContainerExpiredError } from "../errors/errors.ts";
-import { fromRequestError } from "../errors/evaluation-error.ts";
+import { fromRequestError } from "../errors/from-request-error.ts";
 import { isContainerRejection } from "../errors/rejection.ts";
 import { toRequestError } from "../errors/request-error.ts";
 import { readSecrets } from "../secrets.ts";

@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { raceAbort } from "../../base/clock.ts";
+import { encodeForm } from "./encode-form.ts";
 import { type IdleTimeout, startIdleTimeout } from "./idle-timeout.ts";
-import { encodeForm } from "./multipart.ts";
 import { isForm, isNode, type Multipart, type Transport, toStream } from "./transport.ts";
 
 /** Sends requests with `fetch`. Aborts work even if a caller's `fetch` ignores its signal. */

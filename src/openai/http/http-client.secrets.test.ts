@@ -2,7 +2,7 @@ import { inspect } from "node:util";
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
 import { sendResponse, startRawServer } from "../../../tests/support/raw-server.ts";
-import { fromRequestError } from "../errors/evaluation-error.ts";
+import { fromRequestError } from "../errors/from-request-error.ts";
 import { toRequestError } from "../errors/request-error.ts";
 import { readSecrets } from "../secrets.ts";
 import type { OpenAIClient } from "./client.ts";

@@ -2,7 +2,7 @@ import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
 import { sendResponse, startRawServer } from "../../../tests/support/raw-server.ts";
 import { fakeClock } from "../../testing/fake-clock.ts";
-import { fromRequestError } from "../errors/evaluation-error.ts";
+import { fromRequestError } from "../errors/from-request-error.ts";
 import { type OpenAIRequestError, toRequestError } from "../errors/request-error.ts";
 import type { OpenAIClient } from "./client.ts";
 import { HttpClient } from "./http-client.ts";

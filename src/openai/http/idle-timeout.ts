@@ -1,12 +1,12 @@
 import type { Clock } from "../../base/clock.ts";
-import { IdleTimeoutExceeded } from "../errors/transport-errors.ts";
+import { TransportTimeoutError } from "../errors/transport-errors.ts";
 
 /** Aborts a request when the server sends nothing for too long. */
 export interface IdleTimeout {
   /** Aborts when no data arrived within the timeout. */
   readonly signal: AbortSignal;
   /** Restarts the timeout. `phase` names the part of the request in the error. */
-  restart(phase: IdleTimeoutExceeded["code"]): void;
+  restart(phase: TransportTimeoutError["code"]): void;
   /** Pauses the timeout while the client, not the server, is working. */
   pause(): void;
   /** Ends the timeout. */
@@ -17,7 +17,7 @@ export interface IdleTimeout {
 export function startIdleTimeout(timeoutMs: number, clock: Clock): IdleTimeout {
   const timeout = new AbortController();
   const stopped = new AbortController();
-  let phase: IdleTimeoutExceeded["code"] = "UND_ERR_HEADERS_TIMEOUT";
+  let phase: TransportTimeoutError["code"] = "UND_ERR_HEADERS_TIMEOUT";
   let since: number | null = null;
   let isWatched = false;
   const watch = async () => {
@@ -28,9 +28,9 @@ export function startIdleTimeout(timeoutMs: number, clock: Clock): IdleTimeout {
       if (since === null) return; // paused: the next restart watches again
       left = since + timeoutMs - clock.now();
     }
-    timeout.abort(new IdleTimeoutExceeded(phase));
+    timeout.abort(new TransportTimeoutError(phase));
   };
-  const restart = (next: IdleTimeoutExceeded["code"]) => {
+  const restart = (next: TransportTimeoutError["code"]) => {
     phase = next;
     since = clock.now();
     if (isWatched) return;

@@ -6,7 +6,7 @@ import {
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { ThrottleError } from "../../base/evaluation-errors.ts";
 import { silentLogger } from "../../base/logger.ts";
-import { fromRequestError } from "../errors/evaluation-error.ts";
+import { fromRequestError } from "../errors/from-request-error.ts";
 import { OpenAIRequestError } from "../errors/request-error.ts";
 
 /** Creates the default retry settings. */

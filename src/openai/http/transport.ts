@@ -1,6 +1,6 @@
 import { raceAbort } from "../../base/clock.ts";
 import type { HeaderLookup } from "../errors/retry-after.ts";
-import { BodyTooLong } from "../errors/transport-errors.ts";
+import { TransportBodyError } from "../errors/transport-errors.ts";
 
 /** One request, ready to be sent. */
 export interface HttpRequest {
@@ -61,7 +61,7 @@ export async function readWhole(
   most: number,
 ): Promise<Uint8Array> {
   const { bytes, isWhole } = await readBytes(chunks, most);
-  if (!isWhole) throw new BodyTooLong(`more than ${most} bytes`);
+  if (!isWhole) throw new TransportBodyError(`more than ${most} bytes`);
   return bytes;
 }
 

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { encodeForm } from "./multipart.ts";
+import { encodeForm } from "./encode-form.ts";
 import { type HttpRequest, isForm, type Transport } from "./transport.ts";
 
 /**

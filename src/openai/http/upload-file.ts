@@ -1,9 +1,9 @@
 import { getErrorMessage, InvalidOptionError } from "../../base/errors.ts";
 import { readStringOrNull } from "../../base/loose-fields.ts";
 import {
-  checkedLater,
   checkKeys,
   checkSingleLine,
+  deferCheck,
   integerCheck,
   optional,
 } from "../../tools/config-checks.ts";
@@ -70,8 +70,8 @@ function checkOptions(path: string, options: UploadFileOptions): void {
     purpose: optional(checkSingleLine),
     filename: optional(checkSingleLine),
     expiresAfterSeconds: optional(integerCheck(3_600, 2_592_000)),
-    allowedTypes: checkedLater,
-    signal: checkedLater,
+    allowedTypes: deferCheck,
+    signal: deferCheck,
   });
 }
 

@@ -4,7 +4,7 @@ import type { Schema } from "../../base/schema/schema.ts";
 import { NativeTool } from "../../tools/native-tool.ts";
 import type { HostedToolCodec } from "../codecs/codec.ts";
 import { createCodecRegistry } from "../codecs/codec-registry.ts";
-import { findParamsProblem } from "./native-params.ts";
+import { findNativeParamsProblem } from "./native-params.ts";
 
 function createTool(params: Schema, kind = "my_kind", config: object = {}): NativeTool {
   const result = z.object({ stdout: z.string() });
@@ -54,27 +54,32 @@ describe("findParamsProblem()", () => {
     ["are empty", z.object({})],
     ["are optional fields of the calls", z.object({ code: z.string().optional() })],
   ])("accepts params that %s", (_how, params) => {
-    expect(findParamsProblem(createTool(params), fullCodec)).toBeNull();
+    expect(findNativeParamsProblem(createTool(params), fullCodec)).toBeNull();
   });
 
   test("accepts any params if the codec declares none", () => {
     expect(
-      findParamsProblem(createTool(z.object({ whatever: z.int() })), createCodec()),
+      findNativeParamsProblem(createTool(z.object({ whatever: z.int() })), createCodec()),
     ).toBeNull();
   });
 
   test("rejects a required param that the calls do not have", () => {
     const tool = createTool(z.object({ source: z.string() }));
-    expect(findParamsProblem(tool, createCodec({ code: "string", limit: "integer" }))).toBe(
+    expect(findNativeParamsProblem(tool, createCodec({ code: "string", limit: "integer" }))).toBe(
       'NativeTool "mine" declares the param "source" as string, but "my_kind" calls have ' +
         '"code" (string), "limit" (integer). Remove it, or make it optional.',
     );
-    expect(findParamsProblem(tool, createCodec({}))).toContain('"my_kind" calls have no params');
+    expect(findNativeParamsProblem(tool, createCodec({}))).toContain(
+      '"my_kind" calls have no params',
+    );
   });
 
   test("rejects a param with another type", () => {
     expect(
-      findParamsProblem(createTool(z.object({ code: z.int() })), createCodec({ code: "string" })),
+      findNativeParamsProblem(
+        createTool(z.object({ code: z.int() })),
+        createCodec({ code: "string" }),
+      ),
     ).toBe(
       'NativeTool "mine" declares the param "code" as integer, but "my_kind" calls have ' +
         '"code" (string). Declare it as string.',
@@ -103,7 +108,7 @@ describe("findParamsProblem()", () => {
       '"constructor"',
     ],
   ])("rejects %s", (_what, params, says) => {
-    expect(findParamsProblem(createTool(params), fullCodec)).toContain(says);
+    expect(findNativeParamsProblem(createTool(params), fullCodec)).toContain(says);
   });
 
   test("rejects a required param without a schema", () => {
@@ -118,7 +123,9 @@ describe("findParamsProblem()", () => {
         },
       },
     };
-    expect(findParamsProblem(createTool(plain), fullCodec)).toContain('param "source" as required');
+    expect(findNativeParamsProblem(createTool(plain), fullCodec)).toContain(
+      'param "source" as required',
+    );
   });
 });
 

@@ -6,7 +6,7 @@ import type { HostedToolCodec } from "../codecs/codec.ts";
  * Explains why a native tool's params do not match its kind's calls; `null` if they do. Params that
  * the calls do not have must be optional.
  */
-export function findParamsProblem(tool: NativeTool, codec: HostedToolCodec): string | null {
+export function findNativeParamsProblem(tool: NativeTool, codec: HostedToolCodec): string | null {
   if (codec.params === undefined) return null;
   const available = new Map<string, string>(Object.entries(codec.params));
   const fields = listFields(tool.paramsSchema);

@@ -6,7 +6,7 @@ import * as z from "zod";
 import { jsonSchema } from "../../base/schema/json-schema.ts";
 import { checkSchema, type JsonSchema, type Schema } from "../../base/schema/schema.ts";
 import { InMemoryFilesystem } from "../../files/filesystem/in-memory-filesystem.ts";
-import { readingTools, writingTools } from "../../prompt/sections/vfs-tools.ts";
+import { createVfsReadTools, createVfsWriteTools } from "../../prompt/sections/vfs-tools.ts";
 import { Tool } from "../../tools/tool.ts";
 import { ToolResult } from "../../tools/tool-result.ts";
 import { isStrictSchema } from "./strict-schema.ts";
@@ -137,7 +137,7 @@ describe("isStrictSchema() for schemas of other libraries", () => {
 
   test("classifies the file tools' schemas, and accepts a tool without params", () => {
     const filesystem = new InMemoryFilesystem();
-    const tools = [...readingTools(filesystem), ...writingTools(filesystem)];
+    const tools = [...createVfsReadTools(filesystem), ...createVfsWriteTools(filesystem)];
     const strict = tools.filter(({ paramsSchema }) => isStrictSchema(paramsSchema));
     expect(strict.map(({ name }) => name)).toEqual(["glob", "write", "rm"]);
     const ping = new Tool({

@@ -12,7 +12,7 @@ import type { AdapterSettings } from "../adapter-settings.ts";
 import type { CodeContainer, CodecEnv, Codecs, HostedToolCodec } from "../codecs/codec.ts";
 import { codeToolRemedy } from "../hosted-tools-config.ts";
 import type { WireTool } from "../wire.ts";
-import { findParamsProblem } from "./native-params.ts";
+import { findNativeParamsProblem } from "./native-params.ts";
 
 /** The adapter's settings that decide which hosted tools it supports. */
 export type ToolSupport = Pick<
@@ -90,7 +90,7 @@ function checkNativeTools(
   for (const tool of tools) {
     const codec = tool instanceof NativeTool ? codecs.get(tool.kind) : undefined;
     if (!(tool instanceof NativeTool) || !codec || !names.has(tool.name)) continue;
-    const problem = codec.nativeProblem?.(tool) ?? findParamsProblem(tool, codec);
+    const problem = codec.nativeProblem?.(tool) ?? findNativeParamsProblem(tool, codec);
     if (problem !== null) throw new WinkError(problem);
   }
 }

@@ -16,7 +16,7 @@ import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import type { Codecs, HostedToolCodec } from "../codecs/codec.ts";
 import { findRefusal, readMessageText } from "../codecs/message-text.ts";
-import { fromResponseError } from "../errors/evaluation-error.ts";
+import { fromResponseError } from "../errors/from-request-error.ts";
 import { hideEncryptedContent } from "../history/item-bytes.ts";
 import { readUsage } from "../http/json-response.ts";
 import type { WireItem } from "../wire.ts";

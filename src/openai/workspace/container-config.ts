@@ -2,7 +2,7 @@ import { deepFreeze } from "../../base/freeze.ts";
 import { checkKeys, enumCheck, integerCheck, optional } from "../../tools/config-checks.ts";
 import type { MemoryLimit } from "../../tools/hosted/code-interpreter.ts";
 import { checkNetworkPolicy, type NetworkPolicy } from "../../tools/hosted/network-policy.ts";
-import { toWireContainerOptions } from "../codecs/codec-parts.ts";
+import { toWireContainerOptions } from "../codecs/codec-call.ts";
 import type { NewContainer } from "../http/client.ts";
 
 /** Configures the container of a workspace. */

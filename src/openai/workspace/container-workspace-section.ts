@@ -11,8 +11,8 @@ import {
 import {
   type Checks,
   checkBoolean,
-  checkedLater,
   checkKeys,
+  deferCheck,
   enumCheck,
   optional,
 } from "../../tools/config-checks.ts";
@@ -88,7 +88,7 @@ const checks: Checks<OpenAIContainerWorkspaceSectionOptions> = {
   deleteOnCleanup: optional(checkBoolean),
   unpack: optional(enumCheck(["bootstrap", "prompt", "files"])),
   client: optional(checkWorkspaceClient),
-  containerConfig: checkedLater, // by containerSettings()
+  containerConfig: deferCheck, // by containerSettings()
 };
 
 function createFiles(

@@ -1,7 +1,7 @@
 import { PromptValidationError } from "../../base/errors.ts";
 import type { Filesystem } from "../../files/filesystem/filesystem.ts";
 import { MarkdownSection } from "./markdown-section.ts";
-import { readingTools, writingTools } from "./vfs-tools.ts";
+import { createVfsReadTools, createVfsWriteTools } from "./vfs-tools.ts";
 
 /** Options of {@link VfsToolsSection}. */
 export interface VfsToolsSectionOptions {
@@ -31,8 +31,8 @@ export class VfsToolsSection extends MarkdownSection {
   constructor(options: VfsToolsSectionOptions) {
     const filesystem = checkFilesystem(options?.filesystem);
     const { key = "files", readOnly = filesystem.readOnly } = options;
-    const writing = readOnly ? [] : writingTools(filesystem);
-    const tools = [...readingTools(filesystem), ...writing];
+    const writing = readOnly ? [] : createVfsWriteTools(filesystem);
+    const tools = [...createVfsReadTools(filesystem), ...writing];
     super({ key, title: "Files", template: guidance, tools });
     this.filesystem = filesystem;
     this.readOnly = readOnly;

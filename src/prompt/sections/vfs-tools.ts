@@ -2,15 +2,15 @@ import { plainSchema } from "../../base/schema/plain-schema.ts";
 import type { Filesystem, GrepMatch } from "../../files/filesystem/filesystem.ts";
 import { Tool } from "../../tools/tool.ts";
 import { ToolResult } from "../../tools/tool-result.ts";
-import { checkToolPath, checkToolText } from "./vfs-path.ts";
+import { checkToolPath, checkToolText } from "./check-tool-path.ts";
 
 /** Creates the tools `ls`, `read`, `glob` and `grep`. */
-export function readingTools(filesystem: Filesystem): readonly Tool[] {
+export function createVfsReadTools(filesystem: Filesystem): readonly Tool[] {
   return [lsTool(filesystem), readTool(filesystem), globTool(filesystem), grepTool(filesystem)];
 }
 
 /** Creates the tools `write`, `edit` and `rm`. */
-export function writingTools(filesystem: Filesystem): readonly Tool[] {
+export function createVfsWriteTools(filesystem: Filesystem): readonly Tool[] {
   return [writeTool(filesystem), editTool(filesystem), rmTool(filesystem)];
 }
 

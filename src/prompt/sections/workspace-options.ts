@@ -5,8 +5,8 @@ import { Session } from "../../session/session.ts";
 import {
   type Checks,
   checkBoolean,
-  checkedLater,
   checkSingleLine,
+  deferCheck,
   enumCheck,
   optional,
 } from "../../tools/config-checks.ts";
@@ -43,11 +43,11 @@ export const workspaceChecks: Checks<WorkspaceSectionOptions> = {
   syncPolicy: optional(enumCheck(["never", "cleanup", "eachTurn"])),
   acceptsOverrides: optional(checkBoolean),
   // The code that uses these checks them.
-  mounts: checkedLater,
-  allowedHostRoots: checkedLater,
-  allowSecrets: checkedLater,
-  key: checkedLater,
-  title: checkedLater,
+  mounts: deferCheck,
+  allowedHostRoots: deferCheck,
+  allowSecrets: deferCheck,
+  key: deferCheck,
+  title: deferCheck,
 };
 
 function checkSession(value: unknown, field: string): void {

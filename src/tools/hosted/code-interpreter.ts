@@ -4,11 +4,11 @@ import type { HostMount } from "../../files/mounts/host-mount.ts";
 import {
   arrayCheck,
   type Checks,
-  checkedLater,
   checkKeys,
   checkNotEmpty,
   checkSingleLine,
   checkType,
+  deferCheck,
   enumCheck,
   integerCheck,
   optional,
@@ -133,7 +133,7 @@ export function checkContainer(container: unknown, field: string): void {
   }
   checkType(container, field, ["auto"]);
   checkKeys<AutoContainerConfig>(container, field, {
-    type: checkedLater,
+    type: deferCheck,
     memoryLimit,
     fileIds,
     networkPolicy,
@@ -155,11 +155,11 @@ export function containerChecks(): Checks<ContainerOptions> {
 function checkMount(mount: unknown, field: string): void {
   checkKeys<HostMount>(mount, field, {
     hostPath: checkNotEmpty,
-    mountPath: checkedLater,
-    includeGlob: checkedLater,
-    excludeGlob: checkedLater,
-    maxBytes: checkedLater,
-    followSymlinks: checkedLater,
+    mountPath: deferCheck,
+    includeGlob: deferCheck,
+    excludeGlob: deferCheck,
+    maxBytes: deferCheck,
+    followSymlinks: deferCheck,
   });
 }
 

@@ -1,11 +1,11 @@
 import { PromptValidationError } from "../../base/errors.ts";
 import {
   arrayCheck,
-  type Check,
-  checkedLater,
+  type ConfigCheck,
   checkKeys,
   checkSingleLine,
   checkType,
+  deferCheck,
   enumCheck,
   integerCheck,
   numberCheck,
@@ -115,7 +115,7 @@ export function fileSearchTool(
   );
 }
 
-function filterCheck(parents: readonly unknown[]): Check {
+function filterCheck(parents: readonly unknown[]): ConfigCheck {
   return (filter, field) => {
     if (parents.includes(filter)) {
       const rule = "must not contain itself";
@@ -129,11 +129,11 @@ function filterCheck(parents: readonly unknown[]): Check {
     const type = checkType(filter, field, filterTypes);
     if (type === "and" || type === "or") {
       const filters = arrayCheck(filterCheck([...parents, filter]));
-      checkKeys<CompoundFilter>(filter, field, { type: checkedLater, filters });
+      checkKeys<CompoundFilter>(filter, field, { type: deferCheck, filters });
       return;
     }
     const value = type === "in" || type === "nin" ? arrayCheck(checkArrayOperand) : checkOperand;
-    checkKeys<ComparisonFilter>(filter, field, { type: checkedLater, key: checkSingleLine, value });
+    checkKeys<ComparisonFilter>(filter, field, { type: deferCheck, key: checkSingleLine, value });
   };
 }
 

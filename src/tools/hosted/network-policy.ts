@@ -1,11 +1,11 @@
 import { PromptValidationError } from "../../base/errors.ts";
 import {
   arrayCheck,
-  checkedLater,
   checkKeys,
   checkObjectUnquoted,
   checkSingleLine,
   checkType,
+  deferCheck,
   optional,
 } from "../config-checks.ts";
 import { checkHostName } from "./host-name.ts";
@@ -44,11 +44,11 @@ export interface DomainSecret {
 export function checkNetworkPolicy(policy: unknown, field: string): void {
   checkObjectUnquoted(policy, field);
   if (checkType(policy, field, ["disabled", "allowlist"]) === "disabled") {
-    checkKeys<NetworkDisabled>(policy, field, { type: checkedLater });
+    checkKeys<NetworkDisabled>(policy, field, { type: deferCheck });
     return;
   }
   checkKeys<NetworkAllowlist>(policy, field, {
-    type: checkedLater,
+    type: deferCheck,
     allowedDomains: arrayCheck(checkHostName, { least: 1 }),
     domainSecrets: optional(arrayCheck(checkDomainSecret, { secret: true })),
   });

@@ -1,5 +1,5 @@
 import { PromptValidationError } from "../../base/errors.ts";
-import { checkedLater, checkKeys, checkSingleLine, checkType, optional } from "../config-checks.ts";
+import { checkKeys, checkSingleLine, checkType, deferCheck, optional } from "../config-checks.ts";
 import { HostedTool, markChecked } from "../hosted-tool.ts";
 import { type ContainerOptions, containerChecks } from "./code-interpreter.ts";
 
@@ -117,11 +117,11 @@ export function shellTool(
 
 function checkEnvironment(environment: unknown, field: string): void {
   if (checkType(environment, field, ["container", "local"]) === "local") {
-    checkKeys<LocalEnvironment>(environment, field, { type: checkedLater });
+    checkKeys<LocalEnvironment>(environment, field, { type: deferCheck });
     return;
   }
   checkKeys<ContainerEnvironment>(environment, field, {
-    type: checkedLater,
+    type: deferCheck,
     ...containerChecks(),
     containerId: optional(checkSingleLine),
   });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { applyHunks } from "./apply-hunks.ts";
-import { parseHunks } from "./v4a-hunks.ts";
-import { toPatchLines } from "./v4a-patch.ts";
+import { parseHunks } from "./parse-hunks.ts";
+import { toPatchLines } from "./parse-patch.ts";
 
 const applyDiff = (text: string, diff: string) =>
   applyHunks(text, parseHunks(toPatchLines(diff, "a.txt"), "a.txt"), "a.txt");

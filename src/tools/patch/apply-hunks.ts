@@ -1,3 +1,4 @@
+import type { Hunk } from "./parse-hunks.ts";
 import { PatchError } from "./patch-error.ts";
 import { type PlacedHunk, placeHunks } from "./place-hunks.ts";
 import {
@@ -7,7 +8,6 @@ import {
   splitLines,
   type TextLine,
 } from "./text-lines.ts";
-import type { Hunk } from "./v4a-hunks.ts";
 
 const BYTE_ORDER_MARK = "\ufeff";
 

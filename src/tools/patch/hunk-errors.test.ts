@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { parseHunks } from "./parse-hunks.ts";
+import { toPatchLines } from "./parse-patch.ts";
 import { PatchError } from "./patch-error.ts";
 import { placeHunks } from "./place-hunks.ts";
-import { parseHunks } from "./v4a-hunks.ts";
-import { toPatchLines } from "./v4a-patch.ts";
 
 function catchPatchError(file: readonly string[], diff: string): PatchError {
   try {

@@ -1,7 +1,7 @@
 import { quoteValue } from "../../base/quote-value.ts";
 import { normalizeLoosely } from "./line-comparisons.ts";
+import type { Anchor, Hunk, HunkLine } from "./parse-hunks.ts";
 import { PatchError } from "./patch-error.ts";
-import type { Anchor, Hunk, HunkLine } from "./v4a-hunks.ts";
 
 /** A hunk whose place in the file is being searched for. */
 export interface HunkSearch {

@@ -1,8 +1,8 @@
 import { isPlainObject } from "../../base/freeze.ts";
 import { quoteNames, quoteValue } from "../../base/quote-value.ts";
+import { parseHunks, parseNewText } from "./parse-hunks.ts";
+import { createUpdate, type FileChange, toPatchLines } from "./parse-patch.ts";
 import { PatchError } from "./patch-error.ts";
-import { parseHunks, parseNewText } from "./v4a-hunks.ts";
-import { createUpdate, type FileChange, toPatchLines } from "./v4a-patch.ts";
 
 /** A change of one file. Its `diff` contains V4A lines without `***` headers. */
 export type PatchOperation =

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { parseHunks } from "./parse-hunks.ts";
+import { toPatchLines } from "./parse-patch.ts";
 import { placeHunks } from "./place-hunks.ts";
-import { parseHunks } from "./v4a-hunks.ts";
-import { toPatchLines } from "./v4a-patch.ts";
 
 const findHunkPlaces = (file: readonly string[], diff: string) =>
   placeHunks(file, parseHunks(toPatchLines(diff, "a.txt"), "a.txt"), "a.txt").map(({ at }) => at);

@@ -6,8 +6,8 @@ import {
   hunkOutOfOrderError,
 } from "./hunk-errors.ts";
 import { type LineComparison, lineComparisons } from "./line-comparisons.ts";
+import type { Hunk } from "./parse-hunks.ts";
 import type { PatchError } from "./patch-error.ts";
-import type { Hunk } from "./v4a-hunks.ts";
 
 /** A hunk and its place: the index of the line where its kept and removed lines start. */
 export interface PlacedHunk {

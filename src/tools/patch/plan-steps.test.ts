@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { FilesystemError } from "../../base/filesystem-error.ts";
 import { InMemoryFilesystem } from "../../files/filesystem/in-memory-filesystem.ts";
+import { parsePatch } from "./parse-patch.ts";
 import { planSteps, wrapFilesystemErrors } from "./plan-steps.ts";
-import { parsePatch } from "./v4a-patch.ts";
 
 const parseChanges = (...lines: string[]) =>
   parsePatch(["*** Begin Patch", ...lines, "*** End Patch"].join("\n"));

@@ -2,8 +2,8 @@ import { FilesystemError } from "../../base/filesystem-error.ts";
 import type { Filesystem } from "../../files/filesystem/filesystem.ts";
 import { normalizePath, ROOT } from "../../files/path.ts";
 import { applyHunks } from "./apply-hunks.ts";
+import type { FileChange } from "./parse-patch.ts";
 import { PatchError } from "./patch-error.ts";
-import type { FileChange } from "./v4a-patch.ts";
 
 /** One file operation, ready to run. */
 export type PatchStep =

@@ -2,10 +2,10 @@ import { getErrorMessage } from "../../base/errors.ts";
 import { deepFreeze } from "../../base/freeze.ts";
 import { warn } from "../../base/warn.ts";
 import type { Filesystem, FsSnapshot } from "../../files/filesystem/filesystem.ts";
+import { parsePatch } from "./parse-patch.ts";
 import { PatchError } from "./patch-error.ts";
 import { type PatchOperation, parseOperations } from "./patch-operation.ts";
 import { type PatchStep, planSteps, wrapFilesystemErrors } from "./plan-steps.ts";
-import { parsePatch } from "./v4a-patch.ts";
 
 /** Paths that a patch affected, in the patch's order. A moved file is listed only in `moved`. */
 export interface PatchReport {

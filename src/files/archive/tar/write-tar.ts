@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, readSync } from "node:fs";
 import { FilesystemError } from "../../../base/filesystem-error.ts";
-import { openNoFollow } from "../../../host/file-access.ts";
+import { openNoFollow } from "../../../host/open-no-follow.ts";
 import { toFilesystemErrorWithRemedy } from "../../../host/to-filesystem-error.ts";
 import { readSortedEntries } from "../../folder-entries.ts";
 import { ChunkedOutput, type ChunkedOutputOptions, type EmitChunk } from "../chunked-output.ts";

@@ -3,7 +3,7 @@ import { readRecords, readString, type UnknownRecord } from "../../../base/loose
 import type { WireItem } from "../../../openai/wire.ts";
 import {
   anyObject,
-  anything,
+  anyValue,
   array,
   boolean,
   string,
@@ -77,7 +77,7 @@ const document = record({
   source: sourceByType({
     base64: base64Data("application/pdf"),
     text: base64Data("text/plain"),
-    content: record({ content: anything }),
+    content: record({ content: anyValue }),
     url,
     file,
   }),
@@ -106,7 +106,7 @@ const resultPart: Validator = (value, path, words = anthropicWording) => {
 const resultContent: Validator = (value, path, words) =>
   typeof value === "string" ? null : array(resultPart)(value, path, words);
 
-const serverResult = record({ tool_use_id: id, content: anything });
+const serverResult = record({ tool_use_id: id, content: anyValue });
 
 const blocks: ReadonlyMap<string, Validator> = new Map([
   ["text", textBlock],
@@ -124,7 +124,7 @@ const blocks: ReadonlyMap<string, Validator> = new Map([
   ["redacted_thinking", record({ data: string() })],
   ["server_tool_use", use],
   ["mcp_tool_use", use],
-  ["compaction", anything],
+  ["compaction", anyValue],
 ]);
 
 /** The only role whose messages may contain a block. Other blocks may be in any message. */

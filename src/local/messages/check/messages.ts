@@ -1,5 +1,5 @@
 import { isPlainObject } from "../../../base/freeze.ts";
-import { anything, oneOf } from "../../validators/validator.ts";
+import { anyValue, oneOf } from "../../validators/validator.ts";
 import { anthropicWording, joinPath } from "./anthropic-wording.ts";
 import type { CheckedMessage } from "./checked-message.ts";
 import { type Block, checkContent } from "./content.ts";
@@ -29,7 +29,7 @@ export function checkMessages(
 
 function checkMessage(value: unknown, place: number, length: number): CheckedMessage {
   const path = joinPath("messages", place);
-  const fields = record({ role: oneOf("user", "assistant"), content: anything });
+  const fields = record({ role: oneOf("user", "assistant"), content: anyValue });
   const message = readRecord(fields, value, path);
   const role = message["role"] === "user" ? "user" : "assistant";
   const { content } = message;
@@ -45,7 +45,7 @@ function checkMessage(value: unknown, place: number, length: number): CheckedMes
 /** Converts a system message between others to a reminder by the user, as older models read it. */
 function checkReminder(value: unknown, place: number): CheckedMessage {
   const path = joinPath("messages", place);
-  const message = readRecord(record({ content: anything }), value, path);
+  const message = readRecord(record({ content: anyValue }), value, path);
   const content = checkContent(message["content"], "user", joinPath(path, "content"));
   const texts = content.map(
     (block): Block => ({

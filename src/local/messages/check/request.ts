@@ -3,7 +3,7 @@ import { readString, readStrings } from "../../../base/loose-fields.ts";
 import type { WireItem } from "../../../openai/wire.ts";
 import {
   anyObject,
-  anything,
+  anyValue,
   array,
   boolean,
   integer,
@@ -58,7 +58,7 @@ export function checkMessageRequest(body: unknown, options: CheckOptions = {}): 
   if (!options.isCounting) assertAnthropic(limited, fields, "");
   const maxTokens = options.isCounting ? Number.POSITIVE_INFINITY : Number(fields["max_tokens"]);
   const system = checkSystem(fields["system"]);
-  assertAnthropic(record({ messages: anything }), fields, "");
+  assertAnthropic(record({ messages: anyValue }), fields, "");
   const messages = checkMessages(fields["messages"], options);
   const tools = checkTools(fields["tools"]);
   const thinking = checkThinking(fields["thinking"], maxTokens);

@@ -24,7 +24,7 @@ export interface ResultItem {
 type Item = Readonly<Record<string, unknown>>;
 
 /** Returns the call that an item represents, or `null`. */
-export function readCall(item: Item, { byItem }: ToolCatalog): CallItem | null {
+export function readChatCall(item: Item, { byItem }: ToolCatalog): CallItem | null {
   const { type } = item;
   const id = readCallId(item);
   if (type === "function_call") return { id, ...createClientCall(item["name"], item["arguments"]) };
@@ -38,7 +38,7 @@ export function readCall(item: Item, { byItem }: ToolCatalog): CallItem | null {
 }
 
 /** Returns the result that an item represents, or `null`. */
-export function readResult(item: Item, { byItem }: ToolCatalog): ResultItem | null {
+export function readChatResult(item: Item, { byItem }: ToolCatalog): ResultItem | null {
   const { type, output } = item;
   if (type === "function_call_output" || type === "custom_tool_call_output")
     return { callId: readCallId(item), parts: toChatParts(output) };

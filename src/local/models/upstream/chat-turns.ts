@@ -1,5 +1,5 @@
 import type { ToolCatalog } from "../../tools/tool-catalog.ts";
-import { readCall, readResult } from "./chat-calls.ts";
+import { readChatCall, readChatResult } from "./chat-calls.ts";
 import { type ChatPart, joinPartTexts, toChatParts } from "./chat-parts.ts";
 
 /** One turn of a conversation, in an order that every API accepts: results follow their calls. */
@@ -29,7 +29,7 @@ export function toChatTurns(
   const results = groupResults(items, catalog);
   let open: ChatCall[] | null = null; // the last turn's calls, while more may join them
   for (const item of items.map((one): Item => ({ ...one }))) {
-    const call = readCall(item, catalog);
+    const call = readChatCall(item, catalog);
     if (call) {
       const { id, isHosted, args } = call;
       const name = isHosted ? nameOf(call.name) : call.name;
@@ -40,7 +40,7 @@ export function toChatTurns(
       }
       open.push({ id, name, args, result });
       if (call.result) open = null;
-    } else if (readResult(item, catalog)) open = null;
+    } else if (readChatResult(item, catalog)) open = null;
     else if (typeof item["role"] === "string") {
       open = null;
       turns.push(toMessageTurn(item));
@@ -60,7 +60,7 @@ function groupResults(
 ): Map<string, (readonly ChatPart[])[]> {
   const results = new Map<string, (readonly ChatPart[])[]>();
   for (const item of items) {
-    const result = readResult({ ...item }, catalog);
+    const result = readChatResult({ ...item }, catalog);
     if (!result) continue;
     const all = results.get(result.callId) ?? [];
     results.set(result.callId, [...all, result.parts]);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ModelAction } from "../../model-action.ts";
 import { createChatFunctions } from "./chat-functions.ts";
-import { toActions } from "./upstream-actions.ts";
+import { toUpstreamActions } from "./upstream-actions.ts";
 import type { UpstreamAnswer } from "./upstream-wire.ts";
 
 const tools = [
@@ -18,7 +18,7 @@ const offered = createChatFunctions({
 });
 
 function parseAnswer(answer: Partial<UpstreamAnswer>) {
-  return toActions({ thought: "", text: "", refusal: "", calls: [], ...answer }, offered);
+  return toUpstreamActions({ thought: "", text: "", refusal: "", calls: [], ...answer }, offered);
 }
 
 function readActions(answer: Partial<UpstreamAnswer>): readonly ModelAction[] | string {
@@ -99,7 +99,7 @@ describe("toActions() with a call", () => {
   test("of an unknown function without functions returns a problem", () => {
     const none = { ...offered, all: [] };
     const answer = { thought: "", text: "", refusal: "", calls: [{ name: "add", args: "" }] };
-    expect(toActions(answer, none)).toMatchObject({
+    expect(toUpstreamActions(answer, none)).toMatchObject({
       ok: false,
       problem: 'the function "add" does not exist; no functions are available',
     });

@@ -18,7 +18,7 @@ export type ParsedAnswer =
  * Converts an answer to actions. Calls of hosted functions become actions; calls of the client's functions stay
  * calls.
  */
-export function toActions(answer: UpstreamAnswer, functions: ChatFunctions): ParsedAnswer {
+export function toUpstreamActions(answer: UpstreamAnswer, functions: ChatFunctions): ParsedAnswer {
   const calls = answer.calls.map((call) => toCallAction(call, functions));
   const [problem] = calls.flatMap((call) => (call.ok ? [] : [call.problem]));
   if (problem !== undefined) {

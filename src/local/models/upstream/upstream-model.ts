@@ -5,7 +5,7 @@ import { createChatFunctions } from "./chat-functions.ts";
 import { type ChatTurn, toChatTurns } from "./chat-turns.ts";
 import { chatWire } from "./chat-wire.ts";
 import { responsesWire } from "./responses-wire.ts";
-import { toActions } from "./upstream-actions.ts";
+import { toUpstreamActions } from "./upstream-actions.ts";
 import { createFailureFactory, createUpstreamExchange } from "./upstream-exchange.ts";
 import { readUpstreamSettings, type UpstreamModelOptions } from "./upstream-options.ts";
 
@@ -39,7 +39,7 @@ export function upstreamModel(options: UpstreamModelOptions): LocalModel {
     const input = { model, instructions, turns, functions, format };
     const answer = wire.readAnswer(await exchange(wire.createRequest(input), signal));
     if (typeof answer === "string") throw createFailure("returned no answer", answer);
-    return toActions(answer, functions);
+    return toUpstreamActions(answer, functions);
   };
 
   return Object.freeze({

@@ -3,7 +3,7 @@ import { longText, type } from "../../tools/item-fields.ts";
 import type { ToolCatalog } from "../../tools/tool-catalog.ts";
 import {
   anyObject,
-  anything,
+  anyValue,
   array,
   boolean,
   either,
@@ -14,7 +14,7 @@ import {
   oneOf,
   recordOf,
   string,
-  taggedUnion,
+  unionByTag,
   type Validator,
 } from "../../validators/validator.ts";
 import { createItemsValidator } from "./items.ts";
@@ -57,7 +57,7 @@ const jsonSchema = object(
   { description: nullable(string()), strict: nullable(boolean) },
 );
 
-const format = taggedUnion({
+const format = unionByTag({
   text: object({ type }),
   json_object: object({ type }),
   json_schema: requireStrictSchema(jsonSchema, {
@@ -73,7 +73,7 @@ const textOptions: Validator = nullable(
 
 const contextManagement = nullable(
   array(
-    taggedUnion({
+    unionByTag({
       compaction: object({ type }, { compact_threshold: nullable(integer({ min: 1000 })) }),
     }),
     { min: 1 },
@@ -99,7 +99,7 @@ const cacheOptions = nullable(
 
 const otherFields = {
   instructions: nullable(longText),
-  tool_choice: anything,
+  tool_choice: anyValue,
   parallel_tool_calls: nullable(boolean),
   max_tool_calls: nullable(integer({ min: 1 })),
   max_output_tokens: nullable(integer({ min: 16 })),
@@ -129,6 +129,6 @@ const otherFields = {
   prompt: nullable(
     object({ id: string() }, { version: nullable(string()), variables: nullable(anyObject) }),
   ),
-  access_programs: anything,
+  access_programs: anyValue,
   image: nullable(anyObject),
 };

@@ -1,5 +1,5 @@
 import { isPlainObject } from "../../../base/freeze.ts";
-import { missingParameter } from "../../api-problem.ts";
+import { createMissingParameterProblem } from "../../api-problem.ts";
 import { longText, type } from "../../tools/item-fields.ts";
 import {
   anyObject,
@@ -11,7 +11,7 @@ import {
   object,
   oneOf,
   string,
-  taggedUnion,
+  unionByTag,
   type Validator,
 } from "../../validators/validator.ts";
 
@@ -25,7 +25,7 @@ function requireOneOf(shape: Validator, ...keys: readonly [string, ...string[]])
     const problem = shape(value, path);
     if (problem || !isPlainObject(value)) return problem;
     const isThere = keys.some((key) => typeof value[key] === "string");
-    return isThere ? null : missingParameter(joinPath(path, keys[0]));
+    return isThere ? null : createMissingParameterProblem(joinPath(path, keys[0]));
   };
 }
 
@@ -71,13 +71,13 @@ const inputParts = {
 /** Validates the content of a message to the model. */
 export const inputContent: Validator = either({
   string: longText,
-  array: array(taggedUnion(inputParts)),
+  array: array(unionByTag(inputParts)),
 });
 
 const index = nullable(integer());
 const span = { start_index: integer(), end_index: integer() };
 
-const annotation = taggedUnion({
+const annotation = unionByTag({
   url_citation: object({ type, url: string(), title: nullable(string()), ...span }, { index }),
   file_citation: object({ type, file_id: string(), index: integer() }, { filename: string() }),
   container_file_citation: object(
@@ -91,7 +91,7 @@ const annotation = taggedUnion({
 export const outputContent: Validator = either({
   string: longText,
   array: array(
-    taggedUnion({
+    unionByTag({
       output_text: object(
         { type, text: longText },
         { annotations: nullable(array(annotation)), logprobs: nullable(array(anyObject)) },

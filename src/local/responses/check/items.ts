@@ -1,5 +1,5 @@
 import { isPlainObject } from "../../../base/freeze.ts";
-import { ApiProblem, missingParameter } from "../../api-problem.ts";
+import { ApiProblem, createMissingParameterProblem } from "../../api-problem.ts";
 import {
   callFields,
   callOptions,
@@ -12,7 +12,7 @@ import {
 import type { ToolCatalog } from "../../tools/tool-catalog.ts";
 import {
   anyObject,
-  anything,
+  anyValue,
   array,
   idWithPrefix,
   joinPath,
@@ -20,7 +20,7 @@ import {
   object,
   oneOf,
   string,
-  taggedUnion,
+  unionByTag,
   type Validator,
 } from "../../validators/validator.ts";
 import { callOutput, inputContent, outputContent } from "./content.ts";
@@ -51,7 +51,7 @@ function createItemValidator({ byItem }: ToolCatalog, tool: Validator): Validato
     const { check = anyObject } = item;
     return [item.type, item.listsTools ? checkTools(check) : check] as const;
   });
-  const typed = taggedUnion({
+  const typed = unionByTag({
     message: messages,
     reasoning,
     ...functionItems,
@@ -64,7 +64,7 @@ function createItemValidator({ byItem }: ToolCatalog, tool: Validator): Validato
     if ("role" in value) return messages(value, path);
     return "id" in value && Object.keys(value).every((key) => key === "id" || key === "type")
       ? untypedReference(value, path)
-      : missingParameter(joinPath(path, "type"));
+      : createMissingParameterProblem(joinPath(path, "type"));
   };
 }
 
@@ -76,7 +76,7 @@ const message = {
 };
 const inputMessage = object({ role: type, content: inputContent }, message);
 
-const messages = taggedUnion(
+const messages = unionByTag(
   {
     user: inputMessage,
     assistant: object({ role: type, content: outputContent }, message),
@@ -114,7 +114,7 @@ const functionItems = {
 };
 
 const additionalTools = object(
-  { type, role: oneOf("developer"), tools: array(anything) },
+  { type, role: oneOf("developer"), tools: array(anyValue) },
   { id: itemId },
 );
 

@@ -9,7 +9,7 @@ import {
   either,
   object,
   oneOf,
-  taggedUnion,
+  unionByTag,
   type Validator,
 } from "../../validators/validator.ts";
 import { orderKeys } from "./order-keys.ts";
@@ -78,11 +78,11 @@ function createChoiceValidator({ byChoice }: ToolCatalog): Validator {
   const allowed = object({
     type,
     mode: oneOf("auto", "required"),
-    tools: array(taggedUnion(one), { min: 1 }),
+    tools: array(unionByTag(one), { min: 1 }),
   });
   return either({
     string: oneOf("none", "auto", "required"),
-    object: taggedUnion({ ...one, allowed_tools: allowed }),
+    object: unionByTag({ ...one, allowed_tools: allowed }),
   });
 }
 

@@ -9,7 +9,7 @@ import {
   object,
   oneOf,
   string,
-  taggedUnion,
+  unionByTag,
   type Validator,
 } from "../../validators/validator.ts";
 import { orderKeys } from "./order-keys.ts";
@@ -21,7 +21,7 @@ export const toolName = string({ min: 1, max: 64, pattern: /^[a-zA-Z0-9_-]+$/ })
 /** Validates an entry of `tools`: a tool of the client or any hosted tool, whether or not it can run here. */
 export function createToolValidator({ byType: hosted }: ToolCatalog): Validator {
   const shapes = [...hosted].map(([name, { check = anyObject }]) => [String(name), check]);
-  return taggedUnion(
+  return unionByTag(
     orderKeys({ ...clientTools, ...Object.fromEntries(shapes) }, errorOrders.tools),
   );
 }
@@ -49,7 +49,7 @@ const customTool = object(
   { type, name: toolName },
   {
     description: string(),
-    format: taggedUnion({
+    format: unionByTag({
       text: object({ type }),
       grammar: object({ type, syntax: oneOf("lark", "regex"), definition: string() }),
     }),
@@ -67,6 +67,6 @@ const clientTools = {
     type,
     name: toolName,
     description: string(),
-    tools: array(taggedUnion({ function: functionTool, custom: customTool }), { min: 1 }),
+    tools: array(unionByTag({ function: functionTool, custom: customTool }), { min: 1 }),
   }),
 };

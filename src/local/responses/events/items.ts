@@ -3,7 +3,7 @@ import type { WireItem } from "../../../openai/wire.ts";
 import { createDeltas, createNoEvents, toInProgress } from "../../tools/item-events.ts";
 import type { LocalToolEvents } from "../../tools/local-tool.ts";
 import type { ToolCatalog } from "../../tools/tool-catalog.ts";
-import { createMessageEvents, createReasoningEvents } from "./texts.ts";
+import { createMessageEvents, createReasoningEvents } from "./message-events.ts";
 
 /** Returns the events of an item by its type. Items of unknown types have only the `added` and `done` events. */
 export function createItemEvents(item: WireItem, { byItem }: ToolCatalog): LocalToolEvents {

@@ -1,7 +1,7 @@
 import type { Stats } from "node:fs";
 import { lstat, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { replaceFile } from "../../../host/file-access.ts";
+import { replaceFile } from "../../../host/open-no-follow.ts";
 import type { FileChange } from "./kernel-messages.ts";
 
 const PARALLEL_WRITES = 32;

@@ -4,7 +4,7 @@ import { jsonSchema } from "../../../base/schema/json-schema.ts";
 import { validateNow } from "../../../base/schema/schema.ts";
 import type { WireItem } from "../../../openai/wire.ts";
 import { anyObject, object, string, type Validator } from "../../validators/validator.ts";
-import { createNoEvents, createPlainEvents } from "../item-events.ts";
+import { createNoEvents, createPlainItemEvents } from "../item-events.ts";
 import { callId, typeOnly } from "../item-fields.ts";
 import type { LocalTool, LocalToolFunction, LocalToolItem } from "../local-tool.ts";
 import type { FunctionRecord, ItemRecord, ToolRecord } from "../tool-record.ts";
@@ -93,7 +93,7 @@ function toItemRecord(item: LocalToolItem, place: ItemPlace): ItemRecord {
     check: guard.toShape(toField("check"), item.check?.bind(item), createItemShape(item, isAnswer)),
     events(given) {
       if (events) return guard.toEvents(toField("events"), () => events.call(item, given));
-      return isAnswer ? createNoEvents(given) : createPlainEvents(given);
+      return isAnswer ? createNoEvents(given) : createPlainItemEvents(given);
     },
     ...(needsAnswer && {
       needsAnswer: (given) =>

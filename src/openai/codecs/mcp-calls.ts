@@ -8,7 +8,7 @@ import {
 import { quoteValue } from "../../base/quote-value.ts";
 import type { McpCall, McpConfig, McpListedTool } from "../../tools/hosted/mcp.ts";
 import type { WireItem } from "../wire.ts";
-import { describeFailure, hasFailed } from "./codec-parts.ts";
+import { describeFailure, hasFailed } from "./codec-call.ts";
 import { toErrorText } from "./error-text.ts";
 
 /** Finds the calls to one server's tools. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { parseHunks, parseNewText } from "./v4a-hunks.ts";
-import { toPatchLines } from "./v4a-patch.ts";
+import { parseHunks, parseNewText } from "./parse-hunks.ts";
+import { toPatchLines } from "./parse-patch.ts";
 
 const parseDiff = (diff: string) => parseHunks(toPatchLines(diff, "a.txt"), "a.txt");
 const summarizeHunks = (diff: string) =>

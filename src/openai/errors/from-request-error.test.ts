@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type PromptEvaluationError, ThrottleError } from "../../base/evaluation-errors.ts";
-import { fromRequestError, fromResponseError } from "./evaluation-error.ts";
+import { fromRequestError, fromResponseError } from "./from-request-error.ts";
 import { OpenAIRequestError } from "./request-error.ts";
 import type { RequestErrorDetails } from "./request-failure.ts";
 

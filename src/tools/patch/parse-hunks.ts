@@ -45,7 +45,7 @@ export function parseHunks(lines: readonly PatchLine[], path: string): Hunk[] {
 export function parseNewText(lines: readonly PatchLine[], path: string): string {
   let ending: LineEnding = "\n";
   const text = trimBlankEnd(lines).map((line) => {
-    if (!line.text.startsWith("+")) throw missingPlusError(line, path);
+    if (!line.text.startsWith("+")) throw createMissingPlusError(line, path);
     ending = line.ending || ending;
     return { text: line.text.slice(1), ending };
   });
@@ -104,7 +104,7 @@ function isEndOfFile(line: PatchLine | undefined): boolean {
   return line?.text.trimEnd() === "*** End of File";
 }
 
-function missingPlusError({ text, number }: PatchLine, path: string): PatchError {
+function createMissingPlusError({ text, number }: PatchLine, path: string): PatchError {
   const problem = `${quoteValue(text)} is not a line of a new file`;
   return new PatchError({ path, line: number, problem, remedy: 'put a "+" before every line' });
 }

@@ -6,7 +6,7 @@ import {
   type RequestContext,
   toOneLine,
 } from "./request-failure.ts";
-import { BodyTooLong } from "./transport-errors.ts";
+import { TransportBodyError } from "./transport-errors.ts";
 
 /** Describes an error thrown by a client or its connection, without an error response. */
 export function describeThrownError(thrown: unknown, context: RequestContext): DescribedFailure {
@@ -30,7 +30,7 @@ function diagnose(thrown: unknown, context: RequestContext): Diagnosis {
   const codes = chain.map(getErrorCode);
   const last = toOneLine(getErrorMessage(redactError(chain.at(-1), secrets)));
   if (chain.some(isTimeout)) return diagnoseTimeout(codes, timeoutMs, last);
-  if (thrown instanceof BodyTooLong) {
+  if (thrown instanceof TransportBodyError) {
     const remedy = "Raise clientConfig.maxResponseBytes if you expect this size.";
     return { reason: "body", problem: `returned ${last}`, remedy };
   }

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { chmodSync, chownSync, closeSync, fstatSync, renameSync, rmSync } from "node:fs";
-import { openNoFollow } from "../../host/file-access.ts";
+import { openNoFollow } from "../../host/open-no-follow.ts";
 import { getErrorCode } from "../../host/to-filesystem-error.ts";
 import type { CheckpointCopies } from "./checkpoint-copies.ts";
 import {

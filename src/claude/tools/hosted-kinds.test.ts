@@ -24,7 +24,7 @@ import {
   type HostedToolChecks,
   hostedKinds,
   listNativeNames,
-} from "./hosted-to-native.ts";
+} from "./hosted-kinds.ts";
 import { renderHostedToolTable } from "./render-hosted-tool-table.ts";
 
 const renderPrompt = (hostedTools: readonly HostedTool[], tools: readonly Tool[] = []) => {

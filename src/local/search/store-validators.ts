@@ -13,7 +13,7 @@ import {
   oneOf,
   recordOf,
   string,
-  taggedUnion,
+  unionByTag,
   type Validator,
 } from "../validators/validator.ts";
 import { attributesShape, filterShape } from "./attribute-filter.ts";
@@ -23,7 +23,7 @@ const staticSizes = object({
   chunk_overlap_tokens: integer({ min: 0 }),
 });
 
-const chunkingStrategy = taggedUnion({
+const chunkingStrategy = unionByTag({
   auto: object({ type: string() }),
   static: object({ type: string(), static: checkChunkSizes }),
 });
@@ -56,7 +56,7 @@ const metadata = recordOf(string({ max: 512 }), { keys: 16, keyLength: 64 });
 const fileId = string({ min: 1 });
 
 /** Validates the body of `POST /vector_stores`. */
-export const newStoreShape: Validator = object(
+export const newStoreValidator: Validator = object(
   {},
   {
     name: nullable(string()),
@@ -69,26 +69,26 @@ export const newStoreShape: Validator = object(
 );
 
 /** Validates the body of `POST /vector_stores/{id}`. */
-export const storeChangeShape: Validator = object(
+export const storeChangeValidator: Validator = object(
   {},
   { name: nullable(string()), expires_after: nullable(expiresAfter), metadata: nullable(metadata) },
 );
 
 /** Validates the body of `POST /vector_stores/{id}/files`. */
-export const newFileShape: Validator = object(
+export const newFileValidator: Validator = object(
   { file_id: fileId },
   { attributes: nullable(attributesShape), chunking_strategy: nullable(chunkingStrategy) },
 );
 
 /** Validates the body of `POST /vector_stores/{id}/files/{file_id}`. */
-export const fileChangeShape: Validator = object({ attributes: nullable(attributesShape) });
+export const fileChangeValidator: Validator = object({ attributes: nullable(attributesShape) });
 
 /** Validates the body of `POST /vector_stores/{id}/file_batches`. */
-export const newBatchShape: Validator = object(
+export const newBatchValidator: Validator = object(
   {},
   {
     file_ids: array(fileId, { min: 1, max: 2000 }),
-    files: array(newFileShape, { min: 1, max: 2000 }),
+    files: array(newFileValidator, { min: 1, max: 2000 }),
     attributes: nullable(attributesShape),
     chunking_strategy: nullable(chunkingStrategy),
   },
@@ -98,7 +98,7 @@ const share = number({ min: 0, max: 1 });
 const weight = number({ min: 0 });
 
 /** Validates the body of `POST /vector_stores/{id}/search`. */
-export const searchShape: Validator = object(
+export const searchValidator: Validator = object(
   { query: either({ string: string(), array: array(string(), { min: 1 }) }) },
   {
     filters: nullable(filterShape),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { parsePatch, toPatchLines } from "./v4a-patch.ts";
+import { parsePatch, toPatchLines } from "./parse-patch.ts";
 
 const createPatch = (...lines: string[]) =>
   ["*** Begin Patch", ...lines, "*** End Patch", ""].join("\n");

@@ -1,7 +1,7 @@
 import { quoteValue } from "../../base/quote-value.ts";
+import { type Hunk, type PatchLine, parseHunks, parseNewText } from "./parse-hunks.ts";
 import { PatchError } from "./patch-error.ts";
 import { splitLines } from "./text-lines.ts";
-import { type Hunk, type PatchLine, parseHunks, parseNewText } from "./v4a-hunks.ts";
 
 /** A change of one file; `line` is its line in the patch. */
 export type FileChange =
@@ -26,7 +26,7 @@ export function parsePatch(patch: string): FileChange[] {
     const header = parseHeader(line, section);
     if (header) sections.push(header);
     else if (section) section.body.push(line);
-    else if (!isBlank(line)) throw missingHeaderError(line);
+    else if (!isBlank(line)) throw createMissingHeaderError(line);
   }
   if (sections.length > 0) return sections.map(toFileChange);
   throw new PatchError({ problem: "the patch changes no file", remedy: `add a ${HEADERS}` });
@@ -124,7 +124,7 @@ function requirePath(path: string, number: number): string {
   throw new PatchError({ line: number, problem: "the header has no path", remedy });
 }
 
-function missingHeaderError({ text, number }: PatchLine): PatchError {
+function createMissingHeaderError({ text, number }: PatchLine): PatchError {
   const problem = `${quoteValue(text)} is not a header`;
   return new PatchError({ line: number, problem, remedy: `write a ${HEADERS}` });
 }
