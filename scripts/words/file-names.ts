@@ -29,11 +29,9 @@ export const FILE_NAME_EXCEPTIONS: ReadonlyMap<string, string> = new Map([
 export function findMisnamedFiles(files: ReadonlyMap<string, SourceFile>): readonly string[] {
   return [...files].flatMap(([path, source]) => {
     const name = path.split("/").at(-1)?.replace(/\.ts$/, "") ?? "";
-    if (name === "index" || FILE_NAME_EXCEPTIONS.has(path)) return [];
     const exported = findExports(source);
-    return isNamedAfter(name, exported)
-      ? []
-      : [`${path} exports ${exported.join(", ") || "nothing"}`];
+    if (name === "index" || exported.length === 0 || FILE_NAME_EXCEPTIONS.has(path)) return [];
+    return isNamedAfter(name, exported) ? [] : [`${path} exports ${exported.join(", ")}`];
   });
 }
 

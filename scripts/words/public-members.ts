@@ -107,7 +107,7 @@ function findExportedDeclarations(
     return dropOverloads(nodes).flatMap((node) => {
       const source = node.getSourceFile();
       const file = paths.get(source.fileName);
-      return file === undefined || !isSource(file)
+      return file === undefined || !isLibrary(file)
         ? []
         : [{ name: symbol.name, file, source, node }];
     });

@@ -16,7 +16,17 @@ export interface BudgetOptions {
   readonly maxTotalTokens?: number | undefined;
 }
 
-/** Token limits for one or more evaluations. Using exactly the limit is allowed. */
+/**
+ * Token limits for one or more evaluations. Using exactly the limit is allowed.
+ *
+ * @example
+ * ```ts
+ * import { Budget, BudgetTracker } from "weakincentives";
+ *
+ * const budget = new Budget({ maxTotalTokens: 100_000 });
+ * const tracker = new BudgetTracker(budget); // pass it to several evaluations to share the budget
+ * ```
+ */
 export class Budget {
   /** Maximum number of input tokens, or `null` for no limit. */
   readonly maxInputTokens: number | null;

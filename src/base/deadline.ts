@@ -1,7 +1,16 @@
 import { type Clock, systemClock } from "./clock.ts";
 import { InvalidOptionError } from "./errors.ts";
 
-/** A point in time at which work is aborted. */
+/**
+ * A point in time at which work is aborted.
+ *
+ * @example
+ * ```ts
+ * import { Deadline } from "weakincentives";
+ *
+ * const deadline = Deadline.after(10 * 60_000); // pass it to `evaluate` as `deadline`
+ * ```
+ */
 export class Deadline {
   /** Milliseconds since 1970, by the deadline's clock. */
   readonly expiresAtMs: number;
@@ -61,10 +70,10 @@ export class Deadline {
 
   #startTimer(): AbortController {
     const controller = new AbortController();
-    const abort = () => controller.abort(new DOMException("The deadline passed", "TimeoutError"));
+    const expire = () => controller.abort(new DOMException("The deadline passed", "TimeoutError"));
     const remaining = this.remainingMs();
-    if (remaining <= 0) abort();
-    else this.#clock.sleep(remaining, undefined, { background: true }).then(abort, abort);
+    if (remaining <= 0) expire();
+    else this.#clock.sleep(remaining, undefined, { background: true }).then(expire, expire);
     return controller;
   }
 }

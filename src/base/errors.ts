@@ -51,6 +51,8 @@ export class InvalidOptionError extends WinkError {
    *
    * @example
    * ```ts
+   * import { InvalidOptionError } from "weakincentives";
+   *
    * const refuse = InvalidOptionError.at("LocalProvider");
    * throw refuse("port", -1, "must be a port number", "omit it for any free port");
    * // LocalProvider.port must be a port number, got -1. Omit it for any free port.

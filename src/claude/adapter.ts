@@ -12,7 +12,23 @@ import {
 } from "./adapter-options.ts";
 import { Conversation } from "./conversation.ts";
 
-/** Runs prompts on the Claude Agent SDK. Each evaluation starts a separate process. */
+/**
+ * Runs prompts on the Claude Agent SDK. Each evaluation starts a separate process.
+ *
+ * @example
+ * ```ts
+ * import { MarkdownSection, Prompt, PromptTemplate, Session } from "weakincentives";
+ * import { ClaudeAgentSDKAdapter, withDomains } from "weakincentives/claude";
+ *
+ * const adapter = new ClaudeAgentSDKAdapter({
+ *   model: "claude-sonnet-5",
+ *   isolation: { networkPolicy: withDomains("pypi.org") },
+ * });
+ * const task = new MarkdownSection({ key: "task", title: "Task", template: "Explain RFC 9110 briefly." });
+ * const prompt = new Prompt(new PromptTemplate({ ns: "docs", key: "explain", sections: [task] }));
+ * const response = await adapter.evaluate(prompt, { session: new Session() });
+ * ```
+ */
 export class ClaudeAgentSDKAdapter implements ProviderAdapter {
   /** The adapter's name in events. */
   readonly name = "claude";

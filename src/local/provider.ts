@@ -16,8 +16,15 @@ import { ConnectionDroppedError } from "./turn/connection-dropped-error.ts";
  * Messages API for the Claude Agent SDK, at the same URL without `/v1`.
  *
  * @example
- * const provider = new LocalProvider({ model: scriptedModel([[{ code: "print(6 * 7)" }], [{ say: "42" }]]) });
+ * ```ts
+ * import { LocalProvider, scriptedModel } from "weakincentives/local";
+ * import { OpenAIAdapter } from "weakincentives/openai";
+ *
+ * const provider = new LocalProvider({ model: scriptedModel([[{ say: "Hello!" }]]) });
  * const adapter = new OpenAIAdapter({ model: "any", clientConfig: { fetch: provider.fetch } });
+ * // or over a socket, for any SDK
+ * const { url } = await provider.listen();
+ * ```
  */
 export class LocalProvider implements AsyncDisposable {
   /** Answers requests in process: pass it as `clientConfig.fetch`. */

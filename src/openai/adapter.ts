@@ -16,7 +16,24 @@ import type { OpenAIClient } from "./http/client.ts";
 import { downloadCitedFile } from "./http/download-cited-file.ts";
 import { OpenAIContainerWorkspaceSection } from "./workspace/container-workspace-section.ts";
 
-/** Runs prompts on OpenAI's Responses API. */
+/**
+ * Runs prompts on OpenAI's Responses API.
+ *
+ * @example
+ * ```ts
+ * import { MarkdownSection, Prompt, PromptTemplate, Session } from "weakincentives";
+ * import { OpenAIAdapter } from "weakincentives/openai";
+ *
+ * const adapter = new OpenAIAdapter({
+ *   model: "gpt-5.2",
+ *   hostedTools: { codeInterpreter: true },
+ *   compaction: { thresholdTokens: 100_000 },
+ * });
+ * const task = new MarkdownSection({ key: "task", title: "Task", template: "Plot y = x² as ASCII." });
+ * const prompt = new Prompt(new PromptTemplate({ ns: "math", key: "plot", sections: [task] }));
+ * const response = await adapter.evaluate(prompt, { session: new Session() });
+ * ```
+ */
 export class OpenAIAdapter implements ProviderAdapter {
   /** The provider's name in events: `"openai"`. */
   readonly name = "openai";

@@ -29,6 +29,23 @@ export interface OpenAICodeInterpreterToolOptions {
 
 /**
  * OpenAI's code interpreter as a tool with output hooks. It has no params: the model writes code.
+ *
+ * @example
+ * ```ts
+ * import { MarkdownSection, ToolResult } from "weakincentives";
+ * import { OpenAICodeInterpreterTool } from "weakincentives/openai";
+ *
+ * const python = new OpenAICodeInterpreterTool({
+ *   container: { type: "auto" },
+ *   handleProviderOutput: (output) => ToolResult.ok(output, output.stdout),
+ * });
+ * const section = new MarkdownSection({
+ *   key: "task",
+ *   title: "Task",
+ *   template: "Compute 2**100 with Python.",
+ *   tools: [python],
+ * });
+ * ```
  */
 export class OpenAICodeInterpreterTool extends ProviderTool<
   null,

@@ -37,7 +37,20 @@ export interface PromptOptions {
   readonly overridesTag?: string | undefined;
 }
 
-/** A template with its params bound. Only a prompt can be rendered or evaluated. */
+/**
+ * A template with its params bound. Only a prompt can be rendered or evaluated.
+ *
+ * @example
+ * ```ts
+ * import { MarkdownSection, Prompt, PromptTemplate, Session } from "weakincentives";
+ * import { OpenAIAdapter } from "weakincentives/openai";
+ *
+ * const task = new MarkdownSection({ key: "task", title: "Task", template: "Write a haiku." });
+ * const template = new PromptTemplate({ ns: "poems", key: "haiku", sections: [task] });
+ * const adapter = new OpenAIAdapter({ model: "gpt-5.2" });
+ * const { text } = await adapter.evaluate(new Prompt(template), { session: new Session() });
+ * ```
+ */
 export class Prompt<Output = unknown, Params extends object = object> {
   /** Name of the template. */
   readonly name: string;

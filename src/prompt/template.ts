@@ -44,6 +44,27 @@ type RequiredOutput<Output> = [string] extends [Output]
 /**
  * The definition of an agent: its sections, and the form of its answer. `PromptTemplate<Report>` is
  * any template that answers with a report, regardless of its params.
+ *
+ * @example
+ * ```ts
+ * import { MarkdownSection, Prompt, PromptTemplate } from "weakincentives";
+ * import * as z from "zod";
+ *
+ * const template = new PromptTemplate({
+ *   ns: "support",
+ *   key: "reply",
+ *   sections: [
+ *     new MarkdownSection({
+ *       key: "task",
+ *       title: "Task",
+ *       template: "Answer the question: $question",
+ *       params: z.object({ question: z.string() }),
+ *     }),
+ *   ],
+ *   output: z.object({ answer: z.string(), confident: z.boolean() }),
+ * });
+ * const prompt = new Prompt(template).bind({ question: "How do I reset my password?" });
+ * ```
  */
 export class PromptTemplate<Output = string, Sections extends Section = Section> {
   /** Carries the type of the params to bind; never set at run time. */

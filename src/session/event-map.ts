@@ -3,11 +3,16 @@
  * then accept them:
  *
  * @example
+ * ```ts
+ * import { Session } from "weakincentives";
+ *
  * declare module "weakincentives" {
  *   interface EventMap {
  *     OrderPlaced: { readonly type: "OrderPlaced"; readonly total: number };
  *   }
  * }
+ * new Session().dispatch({ type: "OrderPlaced", total: 12 });
+ * ```
  */
 export interface EventMap {
   /** A reducer failed. */

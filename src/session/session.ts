@@ -25,7 +25,20 @@ export interface SessionOptions {
   readonly clock?: Clock | undefined;
 }
 
-/** State of a conversation. Its slices change only through events. */
+/**
+ * State of a conversation. Its slices change only through events.
+ *
+ * @example
+ * ```ts
+ * import { Session } from "weakincentives";
+ * import { JsonlSessionStore } from "weakincentives/stores";
+ *
+ * const store = new JsonlSessionStore("./sessions");
+ * const session = new Session({ store, id: "nightly-review" });
+ * session.bus.subscribe("ToolInvoked", ({ name, result }) => console.log(name, result.success));
+ * await session.flush(); // all events so far are stored
+ * ```
+ */
 export class Session implements Disposable {
   /** Id of the session. */
   readonly id: string;

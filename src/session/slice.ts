@@ -45,10 +45,17 @@ export type Reducers<State> = {
  * Defines a slice. `State` is inferred from `initial`; pass it explicitly if that is too narrow.
  *
  * @example
+ * ```ts
+ * import { defineSlice, Session } from "weakincentives";
+ *
  * const failures = defineSlice<readonly string[]>("failures", {
  *   initial: [],
  *   on: { ToolInvoked: (names, e) => (e.result.success ? names : [...names, e.name]) },
  * });
+ * const session = new Session();
+ * session.register(failures);
+ * const names = session.get(failures);
+ * ```
  */
 export function defineSlice<State>(id: string, options: SliceOptions<State>): Slice<State> {
   checkSlice(id, options);

@@ -29,6 +29,16 @@ export interface JsonlSessionStoreOptions {
  * Stores sessions in a directory, each in one append-only file with one JSON record per line. A
  * record is stored once its line is complete and on disk. The first `append` to a session locks it
  * for this store until `close` or the end of the process. Reading does not lock.
+ *
+ * @example
+ * ```ts
+ * import { Session } from "weakincentives";
+ * import { historySlice } from "weakincentives/openai";
+ * import { JsonlSessionStore } from "weakincentives/stores";
+ *
+ * const store = new JsonlSessionStore("./sessions");
+ * const session = await Session.open(store, "nightly-review", [historySlice]);
+ * ```
  */
 export class JsonlSessionStore implements SessionStore, AsyncDisposable {
   readonly #directory: string;

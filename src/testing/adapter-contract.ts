@@ -34,10 +34,14 @@ export interface AdapterContractOptions {
  * Returns tests of the requirements for adapters. `make` creates the adapter under test.
  *
  * @example
- * for (const { name, run } of adapterContract(makeMyAdapter)) test(name, run);
- * @example
- * const workspace = (options) => new MyWorkspaceSection(options);
- * for (const { name, run } of adapterContract(makeMyAdapter, { workspace })) test(name, run);
+ * ```ts
+ * import { test } from "vitest";
+ * import { adapterContract, type MakeSubject } from "weakincentives/testing";
+ *
+ * // Creates your adapter with a model that plays the script.
+ * declare const createSubject: MakeSubject;
+ * for (const { name, run } of adapterContract(createSubject)) test(name, run);
+ * ```
  */
 export function adapterContract(
   make: MakeSubject,

@@ -23,7 +23,19 @@ export interface FakeClockOptions {
   readonly skipsSleep?: boolean | undefined;
 }
 
-/** Creates a clock for tests: `const clock = fakeClock()`. Pass it as any `Clock` option. */
+/**
+ * Creates a clock for tests: `const clock = fakeClock()`. Pass it as any `Clock` option.
+ *
+ * @example
+ * ```ts
+ * import { Deadline } from "weakincentives";
+ * import { fakeClock } from "weakincentives/testing";
+ *
+ * const clock = fakeClock();
+ * const deadline = Deadline.after(60_000, clock);
+ * clock.advance(61_000); // the deadline has passed, without waiting
+ * ```
+ */
 export function fakeClock({ now = 0, skipsSleep = false }: FakeClockOptions = {}): FakeClock {
   const sleepers = new Set<Sleeper>();
   let time = now;

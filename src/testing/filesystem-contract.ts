@@ -11,7 +11,14 @@ import { snapshotCases } from "./filesystem/snapshots.ts";
  * system for each test.
  *
  * @example
- * for (const { name, run } of filesystemContract(makeMyFilesystem)) test(name, run);
+ * ```ts
+ * import { test } from "vitest";
+ * import { InMemoryFilesystem } from "weakincentives/files";
+ * import { filesystemContract } from "weakincentives/testing";
+ *
+ * const createSubject = () => ({ filesystem: new InMemoryFilesystem() });
+ * for (const { name, run } of filesystemContract(createSubject)) test(name, run);
+ * ```
  */
 export function filesystemContract(make: MakeFilesystem): readonly ContractTest[] {
   const cases = [

@@ -13,7 +13,19 @@ export interface RecordingBus extends EventBus {
   readonly errors: readonly unknown[];
 }
 
-/** Creates a recording bus: `const bus = recordingBus(); new Session({ bus })`. */
+/**
+ * Creates a recording bus: `const bus = recordingBus(); new Session({ bus })`.
+ *
+ * @example
+ * ```ts
+ * import { Session } from "weakincentives";
+ * import { recordingBus } from "weakincentives/testing";
+ *
+ * const bus = recordingBus();
+ * const session = new Session({ bus });
+ * const types = bus.events.map(({ type }) => type);
+ * ```
+ */
 export function recordingBus(): RecordingBus {
   const events: BusEvent[] = [];
   const errors: unknown[] = [];

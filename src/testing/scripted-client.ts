@@ -35,11 +35,15 @@ export interface ScriptedClient extends ProviderAdapter, ModelClient {
  * more steps.
  *
  * @example
- * const model = scriptedClient(
- *   { toolCalls: [{ name: "add", arguments: { a: 1, b: 2 } }] },
- *   { text: "Three." },
- * );
- * await model.evaluate(prompt, { session });
+ * ```ts
+ * import { MarkdownSection, Prompt, PromptTemplate, Session } from "weakincentives";
+ * import { scriptedClient } from "weakincentives/testing";
+ *
+ * const task = new MarkdownSection({ key: "task", title: "Task", template: "Say hello." });
+ * const prompt = new Prompt(new PromptTemplate({ ns: "test", key: "hello", sections: [task] }));
+ * const model = scriptedClient({ text: "Hello!" });
+ * const { text } = await model.evaluate(prompt, { session: new Session() }); // "Hello!"
+ * ```
  */
 export function scriptedClient(...script: readonly ScriptStep[]): ScriptedClient {
   return createClient(script, [], {});

@@ -38,6 +38,24 @@ export interface HostedToolOptions<Config, Output, Live = object> {
  *
  * `Output` is the type that the codec parses. It cannot be inferred from the options, so a factory
  * declares it in its return type, and `response.hostedOutputs.get(tool)` returns that type.
+ *
+ * @example
+ * ```ts
+ * import { HostedTool, MarkdownSection } from "weakincentives";
+ *
+ * const rates = new HostedTool({
+ *   kind: "exchange_rates",
+ *   name: "rates",
+ *   description: "Looks up exchange rates.",
+ *   config: { base: "EUR" },
+ * });
+ * const section = new MarkdownSection({
+ *   key: "task",
+ *   title: "Task",
+ *   template: "Convert 80 euros to dollars.",
+ *   hostedTools: [rates],
+ * });
+ * ```
  */
 export class HostedTool<
   Config extends object = object,

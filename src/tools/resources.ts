@@ -54,7 +54,24 @@ export type Binding =
   | { readonly owner: "caller"; readonly value: unknown }
   | { readonly owner: "evaluation"; readonly scope: ResourceScope; readonly create: () => unknown };
 
-/** Binds resources to keys: `new ResourceRegistry().bind(database, () => connect(url))`. */
+/**
+ * Binds resources to keys: `new ResourceRegistry().bind(database, () => connect(url))`.
+ *
+ * @example
+ * ```ts
+ * import { ResourceRegistry, resource } from "weakincentives";
+ *
+ * class Database {
+ *   async query(sql: string): Promise<readonly unknown[]> {
+ *     return [sql];
+ *   }
+ *   async [Symbol.asyncDispose](): Promise<void> {}
+ * }
+ * const database = resource<Database>("database");
+ * // Created on first use and disposed of after the evaluation.
+ * const resources = new ResourceRegistry().bind(database, () => new Database());
+ * ```
+ */
 export class ResourceRegistry {
   readonly #bindings = new Map<ResourceKey, Binding>();
 

@@ -12,7 +12,23 @@ export interface SequentialDependencyOptions {
   readonly after: readonly string[];
 }
 
-/** Returns a policy that allows `tool` only after the others have succeeded in the session. */
+/**
+ * Returns a policy that allows `tool` only after the others have succeeded in the session.
+ *
+ * @example
+ * ```ts
+ * import { sequentialDependency, Tool, ToolResult } from "weakincentives";
+ * import * as z from "zod";
+ *
+ * const deploy = new Tool({
+ *   name: "deploy",
+ *   description: "Deploys the release.",
+ *   params: z.object({}),
+ *   policies: [sequentialDependency({ tool: "deploy", after: ["run_tests"] })],
+ *   handler: () => ToolResult.ok("deployed"),
+ * });
+ * ```
+ */
 export function sequentialDependency({ tool, after }: SequentialDependencyOptions): ToolPolicy {
   checkToolName(tool, "sequentialDependency(tool)");
   const required = checkAfter(tool, after);

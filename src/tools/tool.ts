@@ -39,7 +39,23 @@ export interface ToolOptions<Params, Result> {
 /** Converts a result's value to the text that the model reads. */
 export type ToolRenderer<Result> = { render(value: Result): string }["render"];
 
-/** A tool that the model calls by name. Its handler runs locally. */
+/**
+ * A tool that the model calls by name. Its handler runs locally.
+ *
+ * @example
+ * ```ts
+ * import { Tool, ToolResult } from "weakincentives";
+ * import * as z from "zod";
+ *
+ * const readSales = new Tool({
+ *   name: "read_sales",
+ *   description: "Reads the sales of one month.",
+ *   params: z.object({ month: z.string() }),
+ *   handler: ({ month }) =>
+ *     month === "May" ? ToolResult.ok({ total: 12 }) : ToolResult.error(`No sales for ${month}.`),
+ * });
+ * ```
+ */
 export class Tool<Params = unknown, Result = unknown> {
   /** Unique within a prompt. */
   readonly name: string;

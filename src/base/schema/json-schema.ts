@@ -31,6 +31,8 @@ import { toIssues } from "./to-issues.ts";
  *
  * @example
  * ```ts
+ * import { jsonSchema, Tool, ToolResult } from "weakincentives";
+ *
  * const getWeather = new Tool({
  *   name: "get_weather",
  *   description: "Returns the forecast for a city.",

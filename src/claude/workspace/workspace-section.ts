@@ -42,6 +42,22 @@ export interface ClaudeAgentWorkspaceSectionOptions extends WorkspaceSectionOpti
  * change.
  *
  * The constructor scans the mounts but does not copy files. They are copied at the first use.
+ *
+ * @example
+ * ```ts
+ * import { Session } from "weakincentives";
+ * import { ClaudeAgentWorkspaceSection } from "weakincentives/claude";
+ *
+ * const workspace = new ClaudeAgentWorkspaceSection({
+ *   session: new Session(),
+ *   mounts: [{ hostPath: "/home/me/project" }],
+ * });
+ * try {
+ *   // use the section in a prompt and evaluate it
+ * } finally {
+ *   await workspace.cleanup();
+ * }
+ * ```
  */
 export class ClaudeAgentWorkspaceSection extends MountedSection<
   HostWorkspace,

@@ -15,6 +15,16 @@ export interface PackOptions {
  *
  * The stream fails with a `FilesystemError` if an entry is neither a file nor a folder or cannot be read,
  * and with the signal's reason on abort.
+ *
+ * @example
+ * ```ts
+ * import { createWriteStream } from "node:fs";
+ * import { Writable } from "node:stream";
+ * import { packDirectory } from "weakincentives/files";
+ *
+ * const stream = packDirectory("./project");
+ * await stream.pipeTo(Writable.toWeb(createWriteStream("project.tar")));
+ * ```
  */
 export function packDirectory(
   directory: string,

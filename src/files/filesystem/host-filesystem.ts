@@ -35,6 +35,14 @@ const MAX_CONCURRENT_READS = 16;
 /**
  * The files below a directory of the host. Symlinks are followed if they stay below it. A snapshot covers
  * changes made through this object, not changes by other processes. Disposing of it releases every snapshot.
+ *
+ * @example
+ * ```ts
+ * import { HostFilesystem } from "weakincentives/files";
+ *
+ * const filesystem = new HostFilesystem("./project");
+ * const text = await filesystem.readText("package.json"); // paths cannot leave the root
+ * ```
  */
 export class HostFilesystem implements Filesystem, AsyncDisposable {
   /** Whether every change is rejected with a `FilesystemError`. */

@@ -16,7 +16,18 @@ import { lineWindow } from "./line-window.ts";
 import { encodeText, textDecoder } from "./text-encoding.ts";
 import { UndoJournal } from "./undo-journal.ts";
 
-/** A file system in memory. Its files are lost with the object. */
+/**
+ * A file system in memory. Its files are lost with the object.
+ *
+ * @example
+ * ```ts
+ * import { InMemoryFilesystem } from "weakincentives/files";
+ *
+ * const filesystem = new InMemoryFilesystem();
+ * await filesystem.writeText("docs/readme.md", "# Hello\n");
+ * const paths = await filesystem.glob("*.md"); // ["docs/readme.md"]
+ * ```
+ */
 export class InMemoryFilesystem implements Filesystem {
   /** Whether every change is rejected with a `FilesystemError`. */
   readonly readOnly: boolean;

@@ -23,6 +23,14 @@ export interface PlanMountsOptions {
  * Throws `InvalidOptionError` for an invalid mount, `WorkspaceSecurityError` for a mount that leaves the allowed
  * roots or the workspace, `WorkspaceBudgetExceededError` for a mount that exceeds `maxBytes`, and
  * `FilesystemError` for a path that does not exist or cannot be read.
+ *
+ * @example
+ * ```ts
+ * import { planMounts } from "weakincentives/files";
+ *
+ * const mounts = [{ hostPath: "./project", excludeGlob: [".git/*", "node_modules/*"] }];
+ * const plan = planMounts(mounts, { allowedHostRoots: ["./project"] });
+ * ```
  */
 export function planMounts(
   mounts: readonly HostMount[],

@@ -16,7 +16,12 @@ export type ModelScript =
  * (`script_ended`).
  *
  * @example
- * scriptedModel([[{ code: "print(6 * 7)" }], [{ say: "It is 42." }]]);
+ * ```ts
+ * import { LocalProvider, scriptedModel } from "weakincentives/local";
+ *
+ * const model = scriptedModel([[{ code: "print(6 * 7)" }], [{ say: "It is 42." }]]);
+ * const provider = new LocalProvider({ model });
+ * ```
  */
 export function scriptedModel(steps: ModelScript): LocalModel {
   if (typeof steps === "function") {

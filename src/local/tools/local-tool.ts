@@ -6,12 +6,17 @@ import type { PythonRun, ShellRun } from "../sandbox/sandbox.ts";
  * kinds have the same form. `kind`, `items` and `run` are required; the rest has defaults.
  *
  * @example
+ * ```ts
+ * import { LocalProvider, type LocalTool, scriptedModel } from "weakincentives/local";
+ *
  * const dice: LocalTool<{ sides: number }> = {
  *   kind: "dice",
  *   items: { dice_call: {} },
  *   run: ({ args }) => ({ sides: args.sides, rolled: 4 }),
  * };
- * new LocalProvider({ tools: [dice], model: scriptedModel([[{ use: { kind: "dice", args: { sides: 6 } } }]]) });
+ * const model = scriptedModel([[{ use: { kind: "dice", args: { sides: 6 } } }], [{ say: "A 4." }]]);
+ * const provider = new LocalProvider({ tools: [dice], model });
+ * ```
  */
 export interface LocalTool<Args extends object = WireItem> {
   /** The tool's `type` in a request's `tools`. Scripts use it in `use`. 1-64 of a-z, 0-9, _ and -. */

@@ -37,6 +37,15 @@ export interface UploadFileOptions {
  * Uploads a file from the host and returns the id that tools and messages refer to. Reads the file
  * while sending it. Throws before sending anything if the file is missing, empty, larger than
  * 512 MiB or of a type that is not allowed.
+ *
+ * @example
+ * ```ts
+ * import { OpenAIAdapter, OpenAICodeInterpreterTool, uploadFile } from "weakincentives/openai";
+ *
+ * const adapter = new OpenAIAdapter({ model: "gpt-5.2" });
+ * const { id } = await uploadFile(adapter.client, "sales.csv");
+ * const python = new OpenAICodeInterpreterTool({ container: { type: "auto", fileIds: [id] } });
+ * ```
  */
 export async function uploadFile(
   client: OpenAIClient,

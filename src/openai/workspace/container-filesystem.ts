@@ -37,6 +37,14 @@ export interface ContainerFilesystemOptions {
  *
  * Reads include all changes that code made up to the last turn, but not changes that running code is
  * making. A snapshot covers changes through this object, not changes that code makes.
+ *
+ * @example
+ * ```ts
+ * import { ContainerFilesystem, openAIClient } from "weakincentives/openai";
+ *
+ * const filesystem = new ContainerFilesystem({ client: openAIClient() });
+ * await filesystem.writeText("notes/a.txt", "one\n"); // creates the container
+ * ```
  */
 export class ContainerFilesystem implements Filesystem {
   /** Always `false`. */

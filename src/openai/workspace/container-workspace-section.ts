@@ -52,6 +52,25 @@ export interface OpenAIContainerWorkspaceSectionOptions extends WorkspaceSection
  * first use, and created again with all files when it is lost.
  *
  * The constructor checks every mount and copies nothing.
+ *
+ * @example
+ * ```ts
+ * import { Session } from "weakincentives";
+ * import { OpenAIContainerWorkspaceSection } from "weakincentives/openai";
+ *
+ * const session = new Session();
+ * const workspace = new OpenAIContainerWorkspaceSection({
+ *   session,
+ *   mounts: [{ hostPath: "/home/me/project", excludeGlob: [".git/*"], maxBytes: 20_000_000 }],
+ *   allowedHostRoots: ["/home/me/project"],
+ *   syncOnCleanup: true,
+ * });
+ * try {
+ *   // use the section in a prompt and evaluate it
+ * } finally {
+ *   const { added, changed } = await workspace.cleanup();
+ * }
+ * ```
  */
 export class OpenAIContainerWorkspaceSection extends MountedSection<
   MountedContainer,

@@ -30,6 +30,10 @@ export interface MarkdownSectionOptions<
  * A section whose text is a template.
  *
  * @example
+ * ```ts
+ * import { MarkdownSection } from "weakincentives";
+ * import * as z from "zod";
+ *
  * const task = new MarkdownSection({
  *   key: "task",
  *   title: "Task",
@@ -37,6 +41,7 @@ export interface MarkdownSectionOptions<
  *   params: z.object({ question: z.string(), language: z.string() }),
  *   defaultParams: { language: "English" },
  * });
+ * ```
  */
 export class MarkdownSection<
   in out Params extends object = object,

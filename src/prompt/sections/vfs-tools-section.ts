@@ -18,7 +18,18 @@ const guidance = `
   Look with ls, glob and grep, and read a file before you change it.
 `;
 
-/** A section with file tools that run locally. */
+/**
+ * A section with file tools that run locally.
+ *
+ * @example
+ * ```ts
+ * import { PromptTemplate, VfsToolsSection } from "weakincentives";
+ * import { HostFilesystem } from "weakincentives/files";
+ *
+ * const files = new VfsToolsSection({ filesystem: new HostFilesystem("./notes") });
+ * const template = new PromptTemplate({ ns: "notes", key: "tidy", sections: [files] });
+ * ```
+ */
 export class VfsToolsSection extends MarkdownSection {
   /**
    * File system that the tools work on, also available as `context.filesystem`. Changes of a failed

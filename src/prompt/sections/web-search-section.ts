@@ -13,7 +13,23 @@ const guidance = `
   Cite every source you used.
 `;
 
-/** A section that lets the model search the web, and explains when to do so. */
+/**
+ * A section that lets the model search the web, and explains when to do so.
+ *
+ * @example
+ * ```ts
+ * import { MarkdownSection, PromptTemplate, WebSearchSection } from "weakincentives";
+ *
+ * const template = new PromptTemplate({
+ *   ns: "news",
+ *   key: "digest",
+ *   sections: [
+ *     new MarkdownSection({ key: "task", title: "Task", template: "Summarize today's science news." }),
+ *     new WebSearchSection({ domainFilter: { allowed: ["nature.com", "science.org"] } }),
+ *   ],
+ * });
+ * ```
+ */
 export class WebSearchSection extends MarkdownSection {
   readonly #config: WebSearchConfig;
 

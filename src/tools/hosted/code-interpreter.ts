@@ -99,7 +99,21 @@ export interface CodeInterpreterCall {
   readonly status: string;
 }
 
-/** Creates a tool that lets the model run its own code in a container at the provider. */
+/**
+ * Creates a tool that lets the model run its own code in a container at the provider.
+ *
+ * @example
+ * ```ts
+ * import { codeInterpreterTool, MarkdownSection } from "weakincentives";
+ *
+ * const section = new MarkdownSection({
+ *   key: "task",
+ *   title: "Task",
+ *   template: "Compute the 100th prime with Python.",
+ *   hostedTools: [codeInterpreterTool({ container: { type: "auto", memoryLimit: "4g" } })],
+ * });
+ * ```
+ */
 export function codeInterpreterTool(
   config: CodeInterpreterConfig = {},
   { name = "code_interpreter" }: { readonly name?: string | undefined } = {},

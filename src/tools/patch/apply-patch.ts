@@ -5,6 +5,22 @@ import type { PatchReport } from "./run-patch.ts";
 /**
  * Applies a V4A patch or an array of operations, to all files or to none. No file is written until
  * every change has been checked; if a write fails, earlier writes are undone. Throws `PatchError`.
+ *
+ * @example
+ * ```ts
+ * import { applyPatch } from "weakincentives";
+ * import { InMemoryFilesystem } from "weakincentives/files";
+ *
+ * const filesystem = new InMemoryFilesystem();
+ * await filesystem.writeText("a.txt", "one\ntwo\n");
+ * const patch = `*** Begin Patch
+ * *** Update File: a.txt
+ * @@
+ * -two
+ * +three
+ * *** End Patch`;
+ * await applyPatch(filesystem, patch);
+ * ```
  */
 export async function applyPatch(
   filesystem: Filesystem,

@@ -17,7 +17,12 @@ export type { UpstreamModelOptions } from "./upstream-options.ts";
  * correction.
  *
  * @example
- * upstreamModel({ baseURL: "http://127.0.0.1:11434/v1", model: "qwen3" });
+ * ```ts
+ * import { LocalProvider, upstreamModel } from "weakincentives/local";
+ *
+ * const model = upstreamModel({ baseURL: "http://127.0.0.1:11434/v1", model: "qwen3" });
+ * const provider = new LocalProvider({ model });
+ * ```
  */
 export function upstreamModel(options: UpstreamModelOptions): LocalModel {
   const settings = readUpstreamSettings(options);
