@@ -95,7 +95,7 @@ async function takeTurns(
     const next: NextTurn = {
       turn: number,
       answers,
-      delegatedResults: delegatedResults,
+      delegatedResults,
       notes,
       toolChoice,
     };
@@ -124,12 +124,12 @@ type NextTurn = Omit<TurnRequest, "rendered" | "signal">;
 
 /** Runs the calls that the provider delegates, one after the other. */
 async function runDelegatedCalls(
-  { delegatedCalls: askedCalls = [], usage }: Turn,
+  { delegatedCalls = [], usage }: Turn,
   evaluation: Evaluation,
   progress: Progress,
 ): Promise<readonly HostedCall[]> {
   const results: HostedCall[] = [];
-  for (const delegated of askedCalls) {
+  for (const delegated of delegatedCalls) {
     const call = await runDelegatedCall(delegated, evaluation, usage);
     progress.addDelegated(call);
     results.push(call);

@@ -29,10 +29,10 @@ export function checkToolChoice(choice: ToolChoice, rendered: RenderedPrompt): v
  */
 export function relaxToolChoice(
   choice: ToolChoice,
-  { toolCalls, hostedCalls, delegatedCalls: askedCalls = [] }: Turn,
+  { toolCalls, hostedCalls, delegatedCalls = [] }: Turn,
 ): ToolChoice {
   if (choice === "auto" || choice === "none") return choice;
-  const calls = [...toolCalls, ...hostedCalls, ...askedCalls];
+  const calls = [...toolCalls, ...hostedCalls, ...delegatedCalls];
   const isMet =
     typeof choice === "object" && "name" in choice
       ? calls.some(({ name }) => name === choice.name)

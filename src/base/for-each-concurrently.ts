@@ -14,7 +14,7 @@ export interface ConcurrencyOptions {
 export async function forEachConcurrently<Item>(
   items: Iterable<Item>,
   work: (item: Item) => Promise<void>,
-  { concurrency: atOnce, signal }: ConcurrencyOptions,
+  { concurrency, signal }: ConcurrencyOptions,
 ): Promise<void> {
   const waiting = items[Symbol.iterator]();
   const failures: unknown[] = [];
@@ -29,6 +29,6 @@ export async function forEachConcurrently<Item>(
       if (failures.length > 0) return;
     }
   };
-  await Promise.all(Array.from({ length: atOnce }, workThroughQueue));
+  await Promise.all(Array.from({ length: concurrency }, workThroughQueue));
   if (failures.length > 0) throw failures[0];
 }

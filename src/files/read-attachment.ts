@@ -29,10 +29,10 @@ export async function readAttachment(path: string, limit: AttachmentLimit): Prom
 export function checkAttachedSize(
   size: number,
   value: string,
-  { maxBytes: mostBytes, remedy }: AttachmentLimit,
+  { maxBytes, remedy }: AttachmentLimit,
 ): void {
-  if (size > 0 && size <= mostBytes) return;
-  throw refuse("", value, `must have 1 to ${mostBytes} bytes (it has ${size})`, remedy);
+  if (size > 0 && size <= maxBytes) return;
+  throw refuse("", value, `must have 1 to ${maxBytes} bytes (it has ${size})`, remedy);
 }
 
 /** Returns the last part of a path. */

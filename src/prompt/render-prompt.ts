@@ -59,7 +59,7 @@ export function renderPrompt<Output>(
     tools: Object.freeze([
       ...open.flatMap(listTools),
       ...(open.length < visible.length
-        ? disclosureTools({ outline, visible: visible, renderFullText: renderFullText })
+        ? disclosureTools({ outline, visible, renderFullText })
         : []),
     ]),
     hostedTools: Object.freeze(hostedTools),

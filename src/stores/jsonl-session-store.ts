@@ -153,7 +153,7 @@ export class JsonlSessionStore implements SessionStore, AsyncDisposable {
       // It is about to be removed, so a later truncation is reported again.
       this.#reportedRecords.delete(cut.path);
     };
-    const file = new SessionFile({ paths, clock: this.#clock, onTruncated: onTruncated });
+    const file = new SessionFile({ paths, clock: this.#clock, onTruncated });
     if (this.#files.size === 0) process.on("exit", this.#onExit);
     this.#files.set(id, file);
     return file;

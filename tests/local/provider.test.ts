@@ -198,10 +198,8 @@ describe("LocalProvider options", () => {
   });
 
   test("default to reporting faults to the console", async () => {
-    const { readProviderSettings: providerSettings } = await import(
-      "../../src/local/provider-options.ts"
-    );
-    const { onFault, limits, sandbox } = providerSettings();
+    const { readProviderSettings } = await import("../../src/local/provider-options.ts");
+    const { onFault, limits, sandbox } = readProviderSettings();
     expect({ limits, sandbox }).toEqual({
       limits: { maxBodyBytes: 67_108_864, runTimeoutMs: 60_000 },
       sandbox: "auto",

@@ -60,9 +60,9 @@ describe("unpackArchive()", () => {
     expect(files.map(({ path, digest }) => [path, digest])).toEqual(
       wanted.map(({ name, content }) => [name, sha256(String(content))]),
     );
-    for (const [place, { hostPath: at }] of files.entries()) {
-      expect(readFileSync(at, "utf8")).toBe(wanted[place]?.content);
-      expect((statSync(at).mode & 0o100) !== 0).toBe(place % 2 === 1);
+    for (const [place, { hostPath }] of files.entries()) {
+      expect(readFileSync(hostPath, "utf8")).toBe(wanted[place]?.content);
+      expect((statSync(hostPath).mode & 0o100) !== 0).toBe(place % 2 === 1);
     }
   });
 

@@ -31,8 +31,8 @@ export function lineSearch(pattern: string, options: GrepOptions = {}): LineSear
   const matches: GrepMatch[] = [];
   const isFull = () => matches.length >= maxMatches;
   return {
-    accepts: accepts,
-    matches: matches,
+    accepts,
+    matches,
     get isFull() {
       return isFull();
     },

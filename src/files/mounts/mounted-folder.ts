@@ -42,12 +42,12 @@ export class MountedFolder {
   #isRemoved = false;
 
   constructor(source: MountedSource, options: MountedFolderOptions = {}) {
-    const { computeDigests: keepsDigests = false, folder = reserveFolder() } = options;
+    const { computeDigests = false, folder = reserveFolder() } = options;
     this.#folder = folder;
     this.#plan = "plan" in source ? source.plan : null;
     this.root = "plan" in source ? folder.files : source.root;
     this.home = folder.home;
-    this.#computeDigests = keepsDigests && this.#plan?.files.length !== 0;
+    this.#computeDigests = computeDigests && this.#plan?.files.length !== 0;
   }
 
   /** The digests of the copied files by path; empty if they are not computed. */

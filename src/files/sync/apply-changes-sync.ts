@@ -27,7 +27,7 @@ export interface ApplyChangesTask {
  * a folder can replace a file. Returns the failures in order.
  */
 export function applyChangesSync(task: ApplyChangesTask): readonly SyncFailure[] {
-  const { root, deleted, pruneFolders: prunes, removedFolders: gone, files, folders } = task;
+  const { root, deleted, pruneFolders, removedFolders, files, folders } = task;
   const failed: SyncFailure[] = [];
   const collectFailure = (path: string, work: () => void) => {
     try {
@@ -37,8 +37,8 @@ export function applyChangesSync(task: ApplyChangesTask): readonly SyncFailure[]
     }
   };
   const before = new ContainedPaths(root);
-  for (const path of deleted) collectFailure(path, () => deleteFile(path, before, prunes));
-  for (const path of gone) tryRemoveFolder(join(root, path));
+  for (const path of deleted) collectFailure(path, () => deleteFile(path, before, pruneFolders));
+  for (const path of removedFolders) tryRemoveFolder(join(root, path));
   const after = new ContainedPaths(root); // folders may have been removed
   for (const [path, from] of files) collectFailure(path, () => placeFile(path, from, after));
   for (const path of folders) collectFailure(path, () => after.createFolder(path));

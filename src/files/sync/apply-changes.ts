@@ -7,8 +7,8 @@ const MAX_INLINE_STEPS = 32;
 
 /** Applies changes to a folder, off the event loop. Returns the failures in order. */
 export async function applyChanges(task: ApplyChangesTask): Promise<readonly SyncFailure[]> {
-  const { deleted, removedFolders: gone, files, folders } = task;
-  const steps = deleted.length + gone.length + files.length + folders.length;
+  const { deleted, removedFolders, files, folders } = task;
+  const steps = deleted.length + removedFolders.length + files.length + folders.length;
   if (steps <= MAX_INLINE_STEPS) return applyChangesSync(task);
   return await runInThread(applyChangesJob, task, {
     job: "applies file changes",

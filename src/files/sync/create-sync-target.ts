@@ -68,13 +68,13 @@ const IRREPLACEABLE_CODES = new Set<string | undefined>([
 
 async function stageAndCommit(
   task: SyncTask,
-  { folder, commit: put }: Staging,
+  { folder, commit }: Staging,
 ): Promise<readonly SyncFailure[]> {
   let isDone = false;
   try {
     const failure = await writeFiles(task, folder);
     if (failure) return failAll(task, failure);
-    await put();
+    await commit();
     isDone = true;
     return [];
   } finally {

@@ -79,7 +79,7 @@ function checkPaths(given: readonly string[]): CheckedPaths {
       rejected.push({ path, reason: getErrorMessage(error) });
     }
   }
-  return { paths, rejected: rejected };
+  return { paths, rejected };
 }
 
 interface Destination {

@@ -9,7 +9,7 @@ import type { BoundViolation, Kind, Wording } from "./wording.ts";
 
 /** OpenAI's error messages: `Missing required parameter: 'tools[0].name'.` */
 export const openAIWording: Wording = {
-  joinPath: joinPath,
+  joinPath,
   wrongKind: (path, expected, value) => invalidType(path, nameKinds(expected), value),
   missing: createMissingParameterProblem,
   unknownField: unknownParameter,

@@ -23,9 +23,9 @@ const python = (container?: CodeInterpreterConfig["container"]) => [
 ];
 
 function filterResponseRequests({
-  seenRequests: seen,
+  seenRequests,
 }: InterceptionFixture): readonly InterceptedRequest[] {
-  return seen.filter(({ path }) => path === "/responses");
+  return seenRequests.filter(({ path }) => path === "/responses");
 }
 
 /** Redirects temporary files to a new folder until the test ends. */

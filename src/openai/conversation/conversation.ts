@@ -207,20 +207,14 @@ export class Conversation implements ModelClient {
   }
 
   /** Creates the items for everything since the last request, in the order that the model reads them. */
-  async #createNewItems({
-    turn,
-    rendered,
-    answers,
-    delegatedResults: performed,
-    notes,
-  }: TurnRequest) {
+  async #createNewItems({ turn, rendered, answers, delegatedResults, notes }: TurnRequest) {
     const { attachments } = rendered;
     const isAttached = turn === 1 && attachments.length > 0;
     if (isAttached) this.#attachments ??= createAttachmentMessage(attachments);
     const attached = isAttached ? await this.#attachments : null;
     return [
       ...(attached ? [{ ...attached }] : []),
-      ...performed.flatMap((call) => this.#createAnswerItems(call)),
+      ...delegatedResults.flatMap((call) => this.#createAnswerItems(call)),
       ...answers.map((answer) => ({ ...toOutputItem(answer) })),
       ...notes.map(developerMessage),
     ];
@@ -269,8 +263,8 @@ interface CachedBase {
 }
 
 /** Whether the turn is the last one, because it requests no tool calls. */
-function isLastTurn({ toolCalls, delegatedCalls: askedCalls = [] }: Turn): boolean {
-  return toolCalls.length === 0 && askedCalls.length === 0;
+function isLastTurn({ toolCalls, delegatedCalls = [] }: Turn): boolean {
+  return toolCalls.length === 0 && delegatedCalls.length === 0;
 }
 
 /** Whether a codec may read the item. Others are not retained, to save memory in long evaluations. */

@@ -150,9 +150,9 @@ async function unpackChanges(
   const unpacked = await unpackArchive(path, { into, limits, note: REPORT_FILE, signal });
   const files = new Map<string, string>();
   const now = new Map(known);
-  for (const { path, digest, hostPath: at } of unpacked.files) {
+  for (const { path, digest, hostPath } of unpacked.files) {
     now.set(path, digest);
-    files.set(path, at);
+    files.set(path, hostPath);
   }
   const report = parseReport(unpacked.note);
   const deleted = readStrings(report, "deleted").filter((gone) => now.delete(gone));

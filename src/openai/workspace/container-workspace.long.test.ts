@@ -45,8 +45,8 @@ interface CorruptOptions {
 }
 
 /** Returns the developer messages of the model's last request. */
-function readNotes({ seenRequests: seen }: InterceptionFixture): readonly string[] {
-  const last = seen.filter(
+function readNotes({ seenRequests }: InterceptionFixture): readonly string[] {
+  const last = seenRequests.filter(
     (request) => request.path === "/responses" && !isWorkspaceRequest(request),
   );
   const input: readonly { role?: string; content?: string }[] = Object(last.at(-1)?.body["input"]);

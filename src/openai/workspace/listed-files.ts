@@ -83,7 +83,7 @@ export class ListedFiles {
       const deleted = isComplete ? gone : [];
       for (const path of deleted) now.delete(path);
       failed.push(...(await mirror.applyChanges({ files, deleted, folders: null })));
-      return { failed, isComplete: isComplete, now, listed };
+      return { failed, isComplete, now, listed };
     } finally {
       await rm(stage, { recursive: true, force: true });
     }

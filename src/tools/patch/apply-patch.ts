@@ -27,6 +27,6 @@ export async function applyPatch(
   patch: string | readonly PatchOperation[],
 ): Promise<PatchReport> {
   // Loaded on first use: most agents never patch, but all of them import the root entry point.
-  const { runPatch: apply } = await import("./run-patch.ts");
-  return await apply(filesystem, patch);
+  const { runPatch } = await import("./run-patch.ts");
+  return await runPatch(filesystem, patch);
 }

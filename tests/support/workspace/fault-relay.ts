@@ -126,8 +126,8 @@ class InjectedFault {
   }
 
   isDue(request: RelayedRequest): boolean {
-    const { on, matches: fits, nth = 1, times = 1 } = this.fault;
-    if (!on.test(`${request.method} ${request.path}`) || fits?.(request) === false) return false;
+    const { on, matches, nth = 1, times = 1 } = this.fault;
+    if (!on.test(`${request.method} ${request.path}`) || matches?.(request) === false) return false;
     this.#matched += 1;
     return this.#matched >= nth && this.#matched < nth + times;
   }

@@ -97,8 +97,8 @@ export class WorkspaceModel {
   }
 
   /** Kills the container at a later request. */
-  killAtRequest({ on, when, nth, fault: form }: PlannedFault): void {
-    this.fixture.relay.injectFault({ on, when, nth, act: (id) => this.#kill(form, id) });
+  killAtRequest({ on, when, nth, fault }: PlannedFault): void {
+    this.fixture.relay.injectFault({ on, when, nth, act: (id) => this.#kill(fault, id) });
   }
 
   /** Asserts that the host's files equal the model. */

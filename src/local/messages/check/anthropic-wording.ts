@@ -4,7 +4,7 @@ import { createInvalidProblem } from "./invalid-problem.ts";
 
 /** Anthropic's error messages: `messages.0.role: Field required`. */
 export const anthropicWording: Wording = {
-  joinPath: joinPath,
+  joinPath,
   wrongKind: (path, expected) => {
     const nouns = expected.map((kind) => NOUNS[kind]);
     return createInvalidProblem(path, `Input should be a valid ${nouns.join(" or ")}`);

@@ -72,8 +72,8 @@ describe("createChatFunctions()", () => {
       "hosted_python",
       "hosted_hosted_python",
     ]);
-    const { getName: nameOf } = createChatFunctions(createRequest([createFunction("python")]));
-    expect([nameOf("python"), nameOf("shell")]).toEqual(["hosted_python", "shell"]);
+    const { getName } = createChatFunctions(createRequest([createFunction("python")]));
+    expect([getName("python"), getName("shell")]).toEqual(["hosted_python", "shell"]);
   });
 
   test("offers each function once", () => {
