@@ -59,7 +59,7 @@ describe("wink demo", () => {
     const document = JSON.parse(await captureDemo({ json: true }));
     const { output, mounts, events, citations, files, sandbox, vents, synced } = document;
     expect(files["greenhouse/night-log.md"]).toBe(
-      "# Night log\n\n- vents at 100 %\n- nobody woken\n",
+      "# Night log\n\n- vents at 100 %\n- gardener not called\n",
     );
     expect(output).toMatchObject({ ventPercent: 100, wakeSomebody: false });
     expect(vents).toEqual({ percent: 100 });
@@ -121,7 +121,7 @@ describe("wink mount as a command", () => {
   test("prints only the plan of a folder", () => {
     const { status, stdout, stderr } = wink("mount", "examples/greenhouse", "--exclude", "*.csv");
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
-    expect(stdout).toMatch(/^greenhouse: 4 files, \d+ bytes from \/.*\/examples\/greenhouse\n/);
+    expect(stdout).toMatch(/^greenhouse: 4 files, [\d,]+ bytes from \/.*\/examples\/greenhouse\n/);
     expect(stdout).toContain("  gateway.pem has a name that is common for key files\n");
     expect(stdout).toContain('  1 file: --exclude "*.csv"\n');
     expect(stdout).not.toContain("\u001b[");

@@ -1,8 +1,8 @@
-"""How far the vents are to be opened."""
+"""Computes how far to open the vents."""
 
 PERCENT_A_DEGREE = 40
 
 
 def opening(inside: float, warmest: float) -> int:
-    """In percent: more, the warmer it is than it may be."""
+    """Returns the opening in percent."""
     return round((inside - warmest) * PERCENT_A_DEGREE)

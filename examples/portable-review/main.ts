@@ -53,7 +53,7 @@ if (on) {
 // prints: - vents.py: opening() gives more than 100 percent
 // prints: 13 events on each: PromptRendered TurnStarted TurnCompleted ToolInvoked ToolInvoked TurnStarted TurnCompleted ToolInvoked ToolInvoked TurnStarted TurnCompleted PromptExecuted WorkspaceSynced
 // prints: Expected difference: Claude also has file tools.
+// prints: Expected difference: Claude uses no container.
 // prints: Expected difference: events name the runtime.
 // prints: Expected difference: on Claude code runs in Bash, untyped.
-// prints: Expected difference: Claude uses no container.
 // prints: Expected difference: the workspace tells the model where its files are.

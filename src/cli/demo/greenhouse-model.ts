@@ -118,13 +118,19 @@ function createAnswer(printed: string): ModelAction {
 }
 
 const FIX = [
-  '     """In percent: more, the warmer it is than it may be."""',
+  '     """Returns the opening in percent."""',
   "-    return round((inside - warmest) * PERCENT_A_DEGREE)",
   "+    return max(0, min(100, round((inside - warmest) * PERCENT_A_DEGREE)))",
 ];
 
 function createLogDiff(percent: number): readonly string[] {
-  return [" # Night log", " ", "-- vents at 20 %", `+- vents at ${percent} %`, " - nobody woken"];
+  return [
+    " # Night log",
+    " ",
+    "-- vents at 20 %",
+    `+- vents at ${percent} %`,
+    " - gardener not called",
+  ];
 }
 
 function createUpdate(path: string, lines: readonly string[]): object {
