@@ -42,12 +42,12 @@ export function getFileName(path: string): string {
 
 /** Returns the media type of an image by its file name, or `null` if models do not accept it. */
 export function getImageType(filename: string): string | null {
-  return imageTypes.get(getExtension(filename)) ?? null;
+  return imageTypes.get(getAttachmentExtension(filename)) ?? null;
 }
 
 /** Returns the media type of a document by its file name. */
 export function getFileType(filename: string): string {
-  return fileTypes.get(getExtension(filename)) ?? "application/octet-stream";
+  return fileTypes.get(getAttachmentExtension(filename)) ?? "application/octet-stream";
 }
 
 /** Encodes bytes as base64. */
@@ -59,7 +59,7 @@ export function toBase64(bytes: Uint8Array): string {
   return btoa(binary);
 }
 
-function getExtension(filename: string): string {
+function getAttachmentExtension(filename: string): string {
   return /\.([a-z0-9]+)$/i.exec(filename)?.[1]?.toLowerCase() ?? "";
 }
 

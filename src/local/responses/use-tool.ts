@@ -20,7 +20,7 @@ export async function useTool(action: ModelAction, state: TurnState): Promise<bo
   }
   const entry = findEntry(input.tools, { tool, did });
   if (!tool.run)
-    throw createModelProblem(
+    throw createToolUseProblem(
       `The model ${did}, but the local provider cannot run this tool. Change the model's action.`,
     );
   const items = await tool.run({ entry, args }, createToolContext(state));
@@ -44,7 +44,7 @@ function findCall(
     const call = tool.shorthand?.fromAction(action, isOffered);
     if (call) return { ...call, tool };
   }
-  throw createModelProblem(
+  throw createToolUseProblem(
     `The model's action ${quoteValue(action)} does not match any hosted tool.`,
   );
 }
@@ -63,7 +63,7 @@ function readUse(
   const fitting = functions.map(({ read }) => read(record)).findLast((one) => one !== null);
   if (fitting) return { tool, args: fitting, did };
   const schemas = functions.map(({ parameters }) => JSON.stringify(parameters)).join(" or ");
-  throw createModelProblem(
+  throw createToolUseProblem(
     `The model ${did} with the arguments ${quoteValue(args)}, which do not match ${schemas}.`,
   );
 }
@@ -75,7 +75,7 @@ function createUnknownKindProblem(kind: unknown, { tools }: ToolCatalog): ApiPro
     near === null
       ? "Use a listed kind, or pass your own in new LocalProvider({ tools })."
       : `Did you mean ${quoteValue(near)}?`;
-  return createModelProblem(
+  return createToolUseProblem(
     `The model used a tool of kind ${quoteValue(kind)}, but there are only ${quoteNames(kinds, kinds.length)}. ${remedy}`,
   );
 }
@@ -89,11 +89,11 @@ function findEntry(
   const entry = tools.find(({ type }) => types.includes(type));
   if (entry) return entry;
   const expected = types.join(" or ");
-  throw createModelProblem(
+  throw createToolUseProblem(
     `The model ${did}, but the request offers no tool of type ${expected}. Offer one, or change the model's action.`,
   );
 }
 
-function createModelProblem(message: string): ApiProblem {
+function createToolUseProblem(message: string): ApiProblem {
   return new ApiProblem(500, message, { code: "model_error" });
 }

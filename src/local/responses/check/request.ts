@@ -63,10 +63,10 @@ function readRequest(
   if (!isPlainObject(body)) throw invalidType("body", "an object", body);
   const problem = bodyShape(body, "") ?? findUnsupported(body);
   if (problem) throw problem;
-  const request = new Fields(body);
+  const request = new RequestFields(body);
   const tools = request.readRecords("tools");
   const toolChoice = checkToolChoice(body["tool_choice"], tools);
-  const text = new Fields(request.readRecord("text") ?? {});
+  const text = new RequestFields(request.readRecord("text") ?? {});
   const input = toItems(body["input"]);
   return {
     model: request.readText("model") ?? "",
@@ -140,17 +140,21 @@ function toTextFormat(format: WireItem | null): WireItem | null {
   return format === null || format["type"] === "text" ? null : format;
 }
 
-function readCompactThreshold(request: Fields): number | null {
+function readCompactThreshold(request: RequestFields): number | null {
   const thresholds = request.readRecords("context_management").flatMap((entry) => {
-    const threshold = new Fields(entry).readNumber("compact_threshold");
+    const threshold = new RequestFields(entry).readNumber("compact_threshold");
     return threshold === null ? [] : [threshold];
   });
   return thresholds.toSorted((one, other) => one - other)[0] ?? null;
 }
 
-function createEcho(request: Fields, tools: readonly WireItem[], toolChoice: ToolChoice): Echo {
-  const text = new Fields(request.readRecord("text") ?? {});
-  const reasoning = new Fields(request.readRecord("reasoning") ?? {});
+function createEcho(
+  request: RequestFields,
+  tools: readonly WireItem[],
+  toolChoice: ToolChoice,
+): Echo {
+  const text = new RequestFields(request.readRecord("text") ?? {});
+  const reasoning = new RequestFields(request.readRecord("reasoning") ?? {});
   const format = text.readRecord("format") ?? { type: "text" };
   const isSchema = format["type"] === "json_schema";
   const tier = request.readText("service_tier") ?? "auto";
@@ -200,40 +204,40 @@ function createEcho(request: Fields, tools: readonly WireItem[], toolChoice: Too
 }
 
 /** Reads validated fields. Missing and `null` are the same. */
-class Fields {
-  readonly #record: WireItem;
+class RequestFields {
+  readonly #request: WireItem;
 
   constructor(record: WireItem) {
-    this.#record = record;
+    this.#request = record;
   }
 
   readText(key: string): string | null {
-    const value = this.#record[key];
+    const value = this.#request[key];
     return typeof value === "string" ? value : null;
   }
 
   readNumber(key: string): number | null {
-    const value = this.#record[key];
+    const value = this.#request[key];
     return typeof value === "number" ? value : null;
   }
 
   readFlag(key: string): boolean | null {
-    const value = this.#record[key];
+    const value = this.#request[key];
     return typeof value === "boolean" ? value : null;
   }
 
   readRecord(key: string): WireItem | null {
-    const value = this.#record[key];
+    const value = this.#request[key];
     return isPlainObject(value) ? value : null;
   }
 
   readRecords(key: string): readonly WireItem[] {
-    const value = this.#record[key];
+    const value = this.#request[key];
     return Array.isArray(value) ? value.filter(isPlainObject) : [];
   }
 
   readTexts(key: string): readonly string[] {
-    const value = this.#record[key];
+    const value = this.#request[key];
     return Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
   }
 }

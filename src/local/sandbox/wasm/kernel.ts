@@ -56,7 +56,7 @@ export class Kernel {
       const result = this.#runCell(code);
       const [error, list] = result.toJs();
       result.destroy();
-      return { error: error ?? null, images: toImages(list) };
+      return { error: error ?? null, images: toCellImages(list) };
     } catch (raised) {
       // The interrupt hit the bootstrap code instead of the model's code. Any other error means that Python crashed.
       if (!this.#interrupted || !String(raised).includes("KeyboardInterrupt")) throw raised;
@@ -115,7 +115,7 @@ function toCellRunner(value: unknown): (code: string) => CellResult {
   return (code) => value(code);
 }
 
-function toImages(list: readonly string[]): SandboxImage[] {
+function toCellImages(list: readonly string[]): SandboxImage[] {
   return list
     .filter((base64) => base64.length <= MAX_IMAGE_BYTES)
     .map((base64) => ({ mediaType: "image/png", base64 }));
