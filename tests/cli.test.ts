@@ -162,7 +162,7 @@ test.each([
     ["mount", "nowhere"],
     1,
     /^$/,
-    /^FilesystemError: ENOENT: "nowhere" does not exist: set PATH to/,
+    /^FilesystemError: ENOENT: "nowhere" does not exist. Set PATH to/,
   ],
   [
     ["mount", "src", "--max-bytes", "9"],

@@ -1,4 +1,5 @@
 import { quoteValue } from "./quote-value.ts";
+import { toSentence } from "./to-sentence.ts";
 
 /** Base class of every error that this package throws deliberately. Any other error is a bug. */
 export class WinkError extends Error {
@@ -124,13 +125,4 @@ function prefixWith(scope: string): (name: string) => string {
 
 function formatRefusal({ field, value, rule, remedy, secret = false }: Refusal): string {
   return `${field} ${rule}, got ${secret ? "a secret (not shown)" : quoteValue(value)}. ${toSentence(remedy)}`;
-}
-
-/**
- * Capitalizes the text, unless it starts with an identifier such as `maxBytes`, and adds a final
- * period.
- */
-function toSentence(text: string): string {
-  const capital = /^[a-z]+(?![\w(.[])/.test(text) ? text.charAt(0).toUpperCase() : text.charAt(0);
-  return `${capital}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
 }

@@ -110,7 +110,7 @@ test("removeAtExit() accepts a folder that does not exist", () => {
 test("TemporaryFolder suggests TMPDIR if it cannot be created", () => {
   vi.stubEnv("TMPDIR", "/nowhere");
   expect(() => new TemporaryFolder("wink-test-")).toThrow(
-    'ENOENT: "/nowhere" does not exist: set TMPDIR to an existing, writable folder',
+    'ENOENT: "/nowhere" does not exist. Set TMPDIR to an existing, writable folder',
   );
   vi.unstubAllEnvs();
 });

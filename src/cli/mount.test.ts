@@ -198,7 +198,7 @@ Nothing was copied or sent.`,
   test("rejects a missing path or a symlink and names PATH", () => {
     expect(catchError({}, join(folder, "nope"))).toMatchObject({
       name: "FilesystemError",
-      message: expect.stringMatching(/does not exist: set PATH to a file or folder/),
+      message: expect.stringMatching(/does not exist. Set PATH to a file or folder/),
     });
     symlinkSync(".", join(folder, "self"));
     expect(catchError({}, join(folder, "self"))).toMatchObject({

@@ -58,7 +58,7 @@ describe("removeTree()", () => {
             name: "FilesystemError",
             code: "EACCES",
             path: folder,
-            message: expect.stringContaining("remove this temporary folder by hand"),
+            message: expect.stringContaining("Remove this temporary folder by hand"),
           }),
         );
       });

@@ -88,7 +88,7 @@ describe("reserveFolder()", () => {
       name: "FilesystemError",
       code: "EEXIST",
       path: folder.home,
-      message: expect.stringContaining("set TMPDIR to a writable folder with enough space"),
+      message: expect.stringContaining("Set TMPDIR to a writable folder with enough space"),
     });
     expect(readdirSync(folder.files)).toEqual([]);
     const theirs = reserveFolder();
@@ -103,7 +103,7 @@ describe("reserveFolder()", () => {
     const folder = reserveFolder();
     chmodSync(folders, 0o555);
     await runAsPlainUser(async () => {
-      await expect(folder.create()).rejects.toThrow("is not accessible to this user: set TMPDIR");
+      await expect(folder.create()).rejects.toThrow("is not accessible to this user. Set TMPDIR");
     });
     chmodSync(folders, 0o755);
     expect(readdirSync(folders)).toEqual([]);

@@ -5,6 +5,7 @@ import {
   type FilesystemErrorCode,
   type FilesystemErrorReason,
 } from "../base/filesystem-error.ts";
+import { toSentence } from "../base/to-sentence.ts";
 
 const REASONS: ReadonlyMap<string | undefined, FilesystemErrorReason> = new Map([
   ["ENOENT", "missing"],
@@ -35,7 +36,7 @@ export function toFilesystemError(path: string, error: unknown): FilesystemError
   return new FilesystemError(CODES.get(getErrorCode(error)) ?? "EACCES", path, problem, error);
 }
 
-/** Converts an error of the host's file system and adds a remedy, which follows a colon. */
+/** Converts an error of the host's file system and adds a remedy. */
 export function toFilesystemErrorWithRemedy(
   error: unknown,
   path: string,
@@ -45,7 +46,7 @@ export function toFilesystemErrorWithRemedy(
   return new FilesystemError(
     toFilesystemError(path, error).code,
     path,
-    `${problem}: ${remedy}`,
+    `${problem}. ${toSentence(remedy)}`,
     error,
   );
 }

@@ -26,11 +26,11 @@ import { OpenAIContainerWorkspaceSection } from "./workspace/container-workspace
  *
  * const adapter = new OpenAIAdapter({
  *   model: "gpt-5.2",
- *   hostedTools: { codeInterpreter: true },
+ *   hostedTools: { webSearch: true },
  *   compaction: { thresholdTokens: 100_000 },
  * });
- * const task = new MarkdownSection({ key: "task", title: "Task", template: "Plot y = x² as ASCII." });
- * const prompt = new Prompt(new PromptTemplate({ ns: "math", key: "plot", sections: [task] }));
+ * const task = new MarkdownSection({ key: "task", title: "Task", template: "Summarize today's news." });
+ * const prompt = new Prompt(new PromptTemplate({ ns: "news", key: "today", sections: [task] }));
  * const response = await adapter.evaluate(prompt, { session: new Session() });
  * ```
  */

@@ -50,7 +50,7 @@ describe.each(clients)("on %s, a container created by the caller", (_name, clien
       expect(await at.getFailure()).toMatchObject({
         name: "PromptEvaluationError",
         phase: "request",
-        message: expect.stringMatching(/cntr_1 is gone.*create a new one and pass its id/),
+        message: expect.stringMatching(/cntr_1 no longer exists.*Create a new one and pass its id/),
         cause: {
           name: "ContainerExpiredError",
           containerId: "cntr_1",
@@ -84,7 +84,7 @@ describe.each(clients)("on %s, a container created by the caller", (_name, clien
     expect(await at.getFailure()).toMatchObject({
       name: "PromptEvaluationError",
       phase: "request",
-      message: expect.stringMatching(/cntr_1 is gone.*create a new one/),
+      message: expect.stringMatching(/cntr_1 no longer exists.*Create a new one/),
       cause: { name: "ContainerExpiredError", containerId: "cntr_1" },
       partial: { turns: 0 },
     });

@@ -75,8 +75,8 @@ describe.each(clients)("S1 OpenAI Code Interpreter Tool, on %s", (_, reach) => {
       ]);
       if (!(error instanceof PromptEvaluationError)) throw error;
       expect(error).toMatchObject({ phase: "request", promptName: "example:python" });
-      expect(error.message).toContain(`Container ${id} is gone`);
-      expect(error.message).toContain("create a new one and pass its id, or omit the id");
+      expect(error.message).toContain(`Container ${id} no longer exists`);
+      expect(error.message).toContain("Create a new one and pass its id, or omit the id");
       if (!(error.cause instanceof ContainerExpiredError)) throw error.cause;
       expect(error.cause.containerId).toBe(id);
       expect(error.cause.originalError).toBeInstanceOf(Error);

@@ -41,7 +41,9 @@ async function catchError(evaluation: Promise<unknown>): Promise<unknown> {
 const matchExpiredError = (containerId: unknown) => ({
   name: "PromptEvaluationError",
   phase: "request",
-  message: expect.stringMatching(/ is gone \(.*\): try again: .*everything written is kept/),
+  message: expect.stringMatching(
+    / no longer exists \(.*\)\. Try again: .*everything written is kept/,
+  ),
   cause: { name: "ContainerExpiredError", containerId },
 });
 
@@ -184,7 +186,7 @@ describe.skipIf(!hasBubblewrap)("a container that the caller created", () => {
     const failure = await catchError(adapter.evaluate(prompt, { session: new Session() }));
     expect(failure).toMatchObject({
       name: "PromptEvaluationError",
-      message: expect.stringMatching(/is gone .*: create a new one and pass its id/),
+      message: expect.stringMatching(/no longer exists .*\. Create a new one and pass its id/),
       cause: { name: "ContainerExpiredError", containerId: id },
     });
     expect(relay.requests.some(({ path }) => path === "/containers")).toBe(false);

@@ -104,7 +104,7 @@ describe("HostWorkspace.cleanup()", () => {
     const options = { session: new Session(), mounts, syncOnCleanup: true };
     const section = new ClaudeAgentWorkspaceSection(options);
     rmSync(join(folder, "a.txt"));
-    await expect(section.ready()).rejects.toThrow("does not exist: plan the mounts again");
+    await expect(section.ready()).rejects.toThrow("does not exist. Plan the mounts again");
     expect(await section.cleanup()).toMatchObject({ directory: null, failed: [] });
     expect(existsSync(dirname(section.tempDir))).toBe(false);
   });

@@ -143,7 +143,7 @@ describe("the thread of packDirectory()", () => {
       for (let chunks = 0; chunks < 10; chunks++) await reader.read();
     };
     await expect(rest()).rejects.toBeInstanceOf(WinkError);
-    await expect(reader.read()).rejects.toThrow("ended before it was done");
+    await expect(reader.read()).rejects.toThrow("ended early");
   });
 });
 

@@ -65,6 +65,6 @@ export class PackThread {
 }
 
 function createEarlyEndMessage(cause: unknown): PackMessage {
-  const problem = "The thread that packs the folder ended before it was done. Pack it again.";
+  const problem = "The thread that packs the folder ended early. Pack it again.";
   return { type: "failed", failure: { type: "other", error: new WinkError(problem, { cause }) } };
 }

@@ -28,7 +28,7 @@ describe("packToFile()", () => {
 
   test("never overwrites an existing file", async () => {
     const path = join(temporaryTree({ "a.tar": "mine" }), "a.tar");
-    const [folder, message] = [temporaryTree(), "choose another path for the archive"];
+    const [folder, message] = [temporaryTree(), "Choose another path for the archive"];
     await expect(packToFile(folder, path)).rejects.toMatchObject({
       name: "FilesystemError",
       code: "EEXIST",
@@ -59,7 +59,7 @@ describe("packToFile()", () => {
     process.once("worker", (worker) => void worker.terminate());
     const packing = packToFile(createFolder(2 ** 20), join(temporaryTree(), "a.tar"));
     await expect(packing).rejects.toThrow(
-      "The thread that packs the folder ended before it was done: pack it again",
+      "The thread that packs the folder ended early. Pack it again",
     );
   });
 });

@@ -107,7 +107,7 @@ describe("unpackArchive()", () => {
     const unpacking = createArchive(LARGE).unpack();
     await expect(unpacking).rejects.toBeInstanceOf(WinkError);
     await expect(unpacking).rejects.toThrow(
-      "The thread that unpacks the archive ended before it was done: fetch it again",
+      "The thread that unpacks the archive ended early. Fetch it again",
     );
     expect(workers.every(hasExited)).toBe(true);
   });

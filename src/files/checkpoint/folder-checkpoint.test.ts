@@ -146,7 +146,7 @@ describe("FolderCheckpoint rejects", () => {
       "contains the system's temporary",
     );
     await expect(createCheckpoint(temporaryTree()).take()).rejects.toThrow(
-      "set TMPDIR to a writable folder with enough space",
+      "Set TMPDIR to a writable folder with enough space",
     );
   });
 
@@ -188,7 +188,7 @@ describe("FolderCheckpoint rejects", () => {
     process.on("worker", kill);
     onTestFinished(() => void process.off("worker", kill));
     await expect(checkpoint.take()).rejects.toThrow(
-      "ended before it was done: try again; the checkpoint is still valid",
+      "ended early. Try again; the checkpoint is still valid",
     );
     process.off("worker", kill);
     await checkpoint.take();

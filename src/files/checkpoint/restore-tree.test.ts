@@ -237,7 +237,7 @@ describe("restoreTree() reports a failure and continues", () => {
     checkpoint.take();
     rmSync(here, { recursive: true });
     expect(() => checkpoint.restore()).toThrow(
-      `ENOENT: ${JSON.stringify(here)} does not exist: create the folder, then restore again`,
+      `ENOENT: ${JSON.stringify(here)} does not exist. Create the folder, then restore again`,
     );
     symlinkSync("there", here);
     expect(() => checkpoint.restore()).toThrow(

@@ -73,7 +73,7 @@ describe("digestFiles()", () => {
     const digesting = digestFiles(temporaryTree({ a: "1" }));
     await (await waitForWorker()).terminate();
     await expect(digesting).rejects.toBeInstanceOf(WinkError);
-    await expect(digesting).rejects.toThrow("ended before it was done: hash it again");
+    await expect(digesting).rejects.toThrow("ended early. Hash it again");
   });
 });
 

@@ -79,7 +79,7 @@ describe("hashFiles() rejects", () => {
         matchError(
           join(folder, "a"),
           "EACCES",
-          "make it readable or remove it, then hash the folder again",
+          "Make it readable or remove it, then hash the folder again",
         ),
       );
     });

@@ -63,7 +63,7 @@ describe("copyFiles()", () => {
     const folder = temporaryTree({ a: "1" });
     const target = temporaryTree({ in: "a file" });
     expect(() => copyFiles(createPlan(folder), target)).toThrow(
-      "copy the mounts to another folder",
+      "Copy the mounts to another folder",
     );
   });
 

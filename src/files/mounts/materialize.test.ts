@@ -50,7 +50,7 @@ describe("materialize()", () => {
       await expect(mounts[Symbol.asyncDispose]()).rejects.toMatchObject({
         name: "FilesystemError",
         code: "EACCES",
-        message: expect.stringContaining("remove this temporary folder by hand"),
+        message: expect.stringContaining("Remove this temporary folder by hand"),
       });
     });
     chmodSync(folders, 0o777);
@@ -137,7 +137,7 @@ describe("materialize() with into", () => {
       await expect(mounts[Symbol.asyncDispose]()).rejects.toMatchObject({
         name: "FilesystemError",
         path: into,
-        message: expect.stringContaining("empty this folder by hand"),
+        message: expect.stringContaining("Empty this folder by hand"),
       });
     });
     chmodSync(above, 0o755);
@@ -154,7 +154,7 @@ describe("materialize() with into", () => {
     const into = join(temporaryTree({ "folder/a": "mine" }), name);
     const copying = materialize(createPlan(temporaryTree({ a: "1" })), { into });
     await expect(copying).rejects.toMatchObject({ name: "FilesystemError", code, path: into });
-    await expect(copying).rejects.toThrow(`${problem}: pass an existing, empty folder as into`);
+    await expect(copying).rejects.toThrow(`${problem}. Pass an existing, empty folder as into`);
   });
 });
 
@@ -168,7 +168,7 @@ describe("materialize() leaves no files behind", () => {
     onTestFinished(() => void process.off("worker", kill));
     await mounts[Symbol.asyncDispose]();
     expect(readdirSync(folders)).toEqual([]);
-    await expect(materialize(planned)).rejects.toThrow("ended before it was done");
+    await expect(materialize(planned)).rejects.toThrow("ended early");
     expect(readdirSync(folders)).toEqual([]);
   });
 
@@ -247,7 +247,7 @@ describe("materialize() leaves no files behind", () => {
     await worker.terminate();
     await expect(copying).rejects.toBeInstanceOf(WinkError);
     await expect(copying).rejects.toMatchObject({
-      message: expect.stringContaining("ended before it was done"),
+      message: expect.stringContaining("ended early"),
       cause: expect.objectContaining({
         message: expect.stringMatching(/^Its exit code was [01]$/),
       }),

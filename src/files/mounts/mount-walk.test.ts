@@ -54,7 +54,7 @@ describe("globs of planMounts()", () => {
       name: "FilesystemError",
       code: "EACCES",
       path: join(folder, "closed/"),
-      message: expect.stringContaining('make it readable, or add "closed/*" to excludeGlob'),
+      message: expect.stringContaining('Make it readable, or add "closed/*" to excludeGlob'),
     });
   });
 });

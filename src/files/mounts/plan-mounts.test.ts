@@ -228,7 +228,7 @@ test("planMounts() names a host path that does not exist", () => {
       name: "FilesystemError",
       code: "ENOENT",
       path: hostPath,
-      message: expect.stringContaining("set mounts[0].hostPath to a file or folder of the host"),
+      message: expect.stringContaining("Set mounts[0].hostPath to a file or folder of the host"),
     }),
   );
 });

@@ -159,7 +159,7 @@ test("applying changes fails if the thread is killed", async () => {
   process.once("worker", (worker) => void worker.terminate());
   const root = temporaryTree({ "a.txt": "a" });
   await expect(applyChanges(createTask(root, { deleted: MANY }))).rejects.toThrow(
-    "The thread that applies file changes ended before it was done: try again; missing files are downloaded again",
+    "The thread that applies file changes ended early. Try again; missing files are downloaded again",
   );
   expect(readFileSync(join(root, "a.txt"), "utf8")).toBe("a");
 });

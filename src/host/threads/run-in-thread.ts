@@ -1,6 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { raceAbort } from "../../base/clock.ts";
 import { WinkError } from "../../base/errors.ts";
+import { toSentence } from "../../base/to-sentence.ts";
 import type { ThreadAnswer, ThreadJob, ThreadOrder } from "./thread-job.ts";
 import { fromFailure } from "./worker-failure.ts";
 
@@ -28,7 +29,7 @@ export async function runInThread<Task, Result>(
   const order: ThreadOrder = { module, name, task };
   const worker = startWorker(import.meta.url, "worker", order);
   const createEarlyEndError = (cause: unknown) =>
-    new WinkError(`The thread that ${job} ended before it was done: ${remedy}`, { cause });
+    new WinkError(`The thread that ${job} ended early. ${toSentence(remedy)}`, { cause });
   try {
     const answer = await raceAbort(waitForAnswer<Result>(worker, createEarlyEndError), signal);
     if (answer.type === "failed") throw fromFailure(answer.failure);

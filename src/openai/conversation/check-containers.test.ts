@@ -48,7 +48,9 @@ describe.each(clients)("a caller's container, on %s", (_, client) => {
     expect(error).toMatchObject({ name: "PromptEvaluationError", phase: "request" });
     expect(error?.cause).toBeInstanceOf(ContainerExpiredError);
     expect(error?.cause).toMatchObject({ containerId: "cntr_1" });
-    expect(error?.message).toMatch(/Container cntr_1 is gone .*: create a new one and pass its id/);
+    expect(error?.message).toMatch(
+      /Container cntr_1 no longer exists .*\. Create a new one and pass its id/,
+    );
     expect(requests).toHaveLength(1);
   });
 

@@ -1,5 +1,6 @@
 import { getErrorMessage, WinkError } from "../../base/errors.ts";
 import { PromptEvaluationError } from "../../base/evaluation-errors.ts";
+import { toSentence } from "../../base/to-sentence.ts";
 
 /** A container expired or was deleted, and it was not or could not be replaced. */
 export class ContainerExpiredError extends WinkError {
@@ -11,7 +12,9 @@ export class ContainerExpiredError extends WinkError {
 
   constructor(containerId: string, originalError: unknown, remedy: string) {
     const why = getErrorMessage(originalError);
-    super(`Container ${containerId} is gone (${why}): ${remedy}`, { cause: originalError });
+    super(`Container ${containerId} no longer exists (${why}). ${toSentence(remedy)}`, {
+      cause: originalError,
+    });
     this.containerId = containerId;
     this.originalError = originalError;
   }

@@ -40,11 +40,11 @@ export interface UploadFileOptions {
  *
  * @example
  * ```ts
- * import { OpenAIAdapter, OpenAICodeInterpreterTool, uploadFile } from "weakincentives/openai";
+ * import { OpenAIAdapter, uploadFile } from "weakincentives/openai";
  *
  * const adapter = new OpenAIAdapter({ model: "gpt-5.2" });
  * const { id } = await uploadFile(adapter.client, "sales.csv");
- * const python = new OpenAICodeInterpreterTool({ container: { type: "auto", fileIds: [id] } });
+ * console.log(id); // pass it to `prompt.attach({ fileId: id })`, or in the `fileIds` of a container
  * ```
  */
 export async function uploadFile(

@@ -123,7 +123,9 @@ describe("ContainerManager.use()", () => {
     const failure = await manager.use(operation).catch((error: unknown) => error);
     expect(failure).toMatchObject({
       name: "ContainerExpiredError",
-      message: expect.stringMatching(/ is gone \(.*\): try again: its replacement failed too, /),
+      message: expect.stringMatching(
+        / no longer exists \(.*\)\. Try again: its replacement failed too, /,
+      ),
       containerId: seen[0],
       cause: { name: "OpenAIRequestError", status: 404 },
     });

@@ -318,7 +318,7 @@ describe("readTar() rejects an archive", () => {
       await expect(readTarContents(path)).rejects.toMatchObject({
         name: "FilesystemError",
         code,
-        message: expect.stringContaining("make it readable, then try again"),
+        message: expect.stringContaining("Make it readable, then try again"),
       });
     }
   });
