@@ -1,5 +1,6 @@
 import { type Dirent, readdirSync, type Stats } from "node:fs";
 import { FilesystemError } from "../base/filesystem-error.ts";
+import { toSentence } from "../base/to-sentence.ts";
 import { getErrorCode, toFilesystemErrorWithRemedy } from "../host/to-filesystem-error.ts";
 
 /** An entry of a folder. */
@@ -27,7 +28,7 @@ export function readFolderEntries(prefix: string, remedy: string): readonly Fold
 export function readSortedEntries(prefix: string, remedy: string): readonly FolderEntry[] {
   const entries = readFolderEntries(prefix, remedy);
   if (entries) return entries.toSorted(compareByPath);
-  throw new FilesystemError("ENOENT", prefix, `does not exist: ${remedy}`);
+  throw new FilesystemError("ENOENT", prefix, `does not exist. ${toSentence(remedy)}`);
 }
 
 /** Reads the entries of a folder, unsorted. Throws Node's error. */

@@ -1,6 +1,7 @@
 import { lstatSync, realpathSync, type Stats, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { FilesystemError, WorkspaceSecurityError } from "../../base/filesystem-error.ts";
+import { toSentence } from "../../base/to-sentence.ts";
 import { toFilesystemErrorWithRemedy } from "../../host/to-filesystem-error.ts";
 import { ROOT } from "../path.ts";
 import type { HostRoots } from "./host-roots.ts";
@@ -32,7 +33,10 @@ export function findMountSource(mount: CheckedMount, roots: HostRoots): MountSou
   if (isLinked && !mount.followSymlinks) throw createSymlinkError(mount, hostPath);
   if (stats.isDirectory()) return { hostPath, kind: "folder", isLinked };
   if (!stats.isFile()) {
-    throw FilesystemError.invalid(mount.hostPath, `is neither a file nor a folder: ${remedy}`);
+    throw FilesystemError.invalid(
+      mount.hostPath,
+      `is neither a file nor a folder. ${toSentence(remedy)}`,
+    );
   }
   if (mount.mountPath === ROOT) {
     const problem = `is the root of the workspace and cannot be a file. Set ${mount.field}.mountPath to a file name.`;

@@ -123,7 +123,7 @@ describe("planMounts() and entries that are neither files nor folders", () => {
   test("rejects a device as the host path", () => {
     const options = { allowedHostRoots: ["/dev"] };
     expect(() => planMounts([{ hostPath: "/dev/null" }], options)).toThrow(
-      "is neither a file nor a folder: set mounts[0].hostPath to a file or folder of the host",
+      "is neither a file nor a folder. Set mounts[0].hostPath to a file or folder of the host",
     );
   });
 

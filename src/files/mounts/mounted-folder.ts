@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { WinkError } from "../../base/errors.ts";
 import { FilesystemError } from "../../base/filesystem-error.ts";
+import { toSentence } from "../../base/to-sentence.ts";
 import { emptyFolder, removeFolder } from "../../host/remove-tree.ts";
 import {
   reserveFolder,
@@ -157,7 +158,7 @@ async function createGivenTarget(folder: string): Promise<Target> {
     throw toFilesystemErrorWithRemedy(error, folder, EMPTY_FOLDER_REMEDY);
   });
   if (names.length > 0) {
-    throw new FilesystemError("EEXIST", folder, `is not empty: ${EMPTY_FOLDER_REMEDY}`);
+    throw new FilesystemError("EEXIST", folder, `is not empty. ${toSentence(EMPTY_FOLDER_REMEDY)}`);
   }
   return { folder, clear: () => emptyFolder(folder) };
 }
