@@ -6,7 +6,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Ending } from "../support/claude/crash-main.ts";
-import { createTemporaryFolder, useBash } from "../support/claude/ending-fixture.ts";
+import { createTemporaryFolder, useBash } from "../support/claude/exit-fixture.ts";
 import { listFolderProcesses } from "../support/claude/folder-processes.ts";
 import {
   type MessagesScript,

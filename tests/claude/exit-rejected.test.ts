@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { PromptEvaluationError, Tool } from "weakincentives";
 import { type ClaudeSdk, loadSdk } from "../../src/claude/sdk.ts";
-import { createEndingFixture, useTool } from "../support/claude/ending-fixture.ts";
+import { createEndingFixture, useTool } from "../support/claude/exit-fixture.ts";
 import { textBlock } from "../support/claude/messages-server.ts";
 import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
 

@@ -13,7 +13,7 @@ import {
   noteTool,
   useBash,
   useTool,
-} from "../support/claude/ending-fixture.ts";
+} from "../support/claude/exit-fixture.ts";
 import { textBlock, toolUse } from "../support/claude/messages-server.ts";
 import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
 

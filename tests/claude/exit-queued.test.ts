@@ -1,11 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { defineSlice } from "weakincentives";
-import {
-  createEndingFixture,
-  noteTool,
-  useBash,
-  useTool,
-} from "../support/claude/ending-fixture.ts";
+import { createEndingFixture, noteTool, useBash, useTool } from "../support/claude/exit-fixture.ts";
 import { textBlock } from "../support/claude/messages-server.ts";
 import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
 import { filesIn } from "../support/files-in.ts";

@@ -3,12 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { Budget, BudgetExceededError, Deadline, DeadlineExceededError } from "weakincentives";
 import { fakeClock } from "weakincentives/testing";
-import {
-  createEndingFixture,
-  noteTool,
-  useBash,
-  useTool,
-} from "../support/claude/ending-fixture.ts";
+import { createEndingFixture, noteTool, useBash, useTool } from "../support/claude/exit-fixture.ts";
 import { textBlock } from "../support/claude/messages-server.ts";
 import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
 

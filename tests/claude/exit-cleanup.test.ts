@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { listRunProcesses } from "../../src/claude/process/list-run-processes.ts";
-import { createEndingFixture, useBash } from "../support/claude/ending-fixture.ts";
+import { createEndingFixture, useBash } from "../support/claude/exit-fixture.ts";
 import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
 import { temporaryTree } from "../support/temporary-tree.ts";
 
