@@ -97,7 +97,7 @@ async function findReachedModules(entry: string, modules: string): Promise<Reado
     if (reached.has(file)) continue;
     reached.add(file);
     if (file.startsWith("node:")) continue;
-    const code = await readFile(join(modules, file), "utf8");
+    const code = (await readFile(join(modules, file), "utf8")).replaceAll(/\/\*[\s\S]*?\*\//g, "");
     for (const [, from = ""] of code.matchAll(/(?:^import|\bfrom)\s*["']([^"']+)["'];?$/gm)) {
       open.push(from.startsWith(".") ? join(file, "..", from) : from);
     }

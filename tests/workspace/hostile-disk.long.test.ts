@@ -90,7 +90,7 @@ describe("a workspace with a full disk", () => {
       return { problem, requests, left: readdirSync(disk) };`,
     );
     expect(said).toEqual({
-      problem: expect.stringContaining("copy the mounts to another folder"),
+      problem: expect.stringContaining("Copy the mounts to another folder"),
       requests: [],
       left: [],
     });

@@ -121,7 +121,7 @@ describe("a capture fails", () => {
       matchError(
         copies,
         "ENOENT",
-        "create a new checkpoint, because the copy of the folder is lost",
+        "Create a new checkpoint, because the copy of the folder is lost",
       ),
     );
   });

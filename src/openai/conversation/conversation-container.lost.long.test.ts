@@ -53,7 +53,7 @@ describe("a request whose container no longer exists", () => {
     await expect(failing).rejects.toBeInstanceOf(PromptEvaluationError);
     await expect(failing).rejects.toMatchObject({ cause: expect.any(ContainerExpiredError) });
     await expect(failing).rejects.toThrow(
-      "try again: the container before it was lost too, and everything written is kept",
+      "Try again: the container before it was lost too, and everything written is kept",
     );
     expect(section.containerId).toBeNull();
     expect((await stage.evaluate(section)).text).toBe("Done.");
@@ -76,7 +76,7 @@ describe("a request whose container no longer exists", () => {
     });
     const failing = stage.evaluate(section);
     await expect(failing).rejects.toThrow(
-      "try again: its replacement failed too, and everything written is kept",
+      "Try again: its replacement failed too, and everything written is kept",
     );
     await expect(failing).rejects.toMatchObject({ cause: expect.any(ContainerExpiredError) });
     blocked.is = false;
