@@ -70,9 +70,9 @@ console.log(
   `| packing 10,000 files of 60 MB to GNU tar | ${of("pack")} ms to ${of("tar")} ms | ${packing.toFixed(2)}x | 2.00x |`,
 );
 console.log(
-  `| planning them to find telling the same of each | ${of("plan")} ms to ${of("find")} ms | ${planning.toFixed(2)}x | 3.00x |`,
+  `| planning them to GNU find with the same facts | ${of("plan")} ms to ${of("find")} ms | ${planning.toFixed(2)}x | 3.00x |`,
 );
-console.log(`| longest the event loop is held up by packing | ${stall.toFixed(1)} ms | | 20 ms |`);
+console.log(`| longest stall of the event loop while packing | ${stall.toFixed(1)} ms | | 20 ms |`);
 const isFast = packing <= 2 && planning <= 3 && stall < 20;
 const isFlat = growth <= 1.2 && wiredGrowth <= 1.2 && chainGrowth <= 1.2;
 process.exitCode = isFlat && share < 1 && isFast ? 0 : 1;
