@@ -70,7 +70,7 @@ async function measureIdle(): Promise<{ readonly bare: number; readonly compacti
   }));
   for (let pair = -WARMING; pair < PAIRS; pair++) {
     for (const { adapter, costs } of pair % 2 === 0 ? sides : sides.toReversed()) {
-      const cost = await cpuOf(adapter);
+      const cost = await measureCpu(adapter);
       if (pair >= 0) costs.push(cost);
     }
   }
@@ -79,7 +79,7 @@ async function measureIdle(): Promise<{ readonly bare: number; readonly compacti
 }
 
 /** CPU time in microseconds. */
-async function cpuOf(adapter: OpenAIAdapter): Promise<number> {
+async function measureCpu(adapter: OpenAIAdapter): Promise<number> {
   const before = process.cpuUsage();
   await adapter.evaluate(prompt, { session: new Session(), maxTurns: 100 });
   const { user, system } = process.cpuUsage(before);
@@ -88,7 +88,7 @@ async function cpuOf(adapter: OpenAIAdapter): Promise<number> {
 
 /** The extra requests of an evaluation that compacts once. */
 async function measureTriggered(): Promise<readonly string[]> {
-  const asked = async (compaction: OpenAIAdapterOptions["compaction"]) => {
+  const countRequests = async (compaction: OpenAIAdapterOptions["compaction"]) => {
     let calls = 0;
     const model = scriptedModel(() =>
       calls++ < 8
@@ -105,7 +105,10 @@ async function measureTriggered(): Promise<readonly string[]> {
     await adapter.evaluate(prompt, { session: new Session(), maxTurns: 100 });
     return paths;
   };
-  const [plain, compacted] = [await asked(null), await asked({ thresholdTokens: 2_000 })];
+  const [plain, compacted] = [
+    await countRequests(null),
+    await countRequests({ thresholdTokens: 2_000 }),
+  ];
   const isTurn = (path: string) => path === "/responses";
   const added = compacted.filter(isTurn).slice(plain.length);
   return [...added, ...compacted.filter((path) => !isTurn(path))];

@@ -54,14 +54,14 @@ export async function measureFileSearch(rounds: number): Promise<readonly Search
 }
 
 async function fill(database: Database, folder: string) {
-  const pathOf = (id: string) => join(folder, `${id}.txt`);
+  const createPath = (id: string) => join(folder, `${id}.txt`);
   const stores = new VectorStores({
     database,
     clock: systemClock,
     ids: randomIds(),
     files: {
-      get: (id) => ({ filename: `${id}.txt`, bytes: statSync(pathOf(id)).size }),
-      open: (id) => open(pathOf(id)),
+      get: (id) => ({ filename: `${id}.txt`, bytes: statSync(createPath(id)).size }),
+      open: (id) => open(createPath(id)),
     },
     onFault: (error) => {
       throw error;
@@ -70,7 +70,7 @@ async function fill(database: Database, folder: string) {
   const fileIds = Array.from({ length: FILES }, (_, index) => `file-${index}`);
   // Pieces of 100 tokens without overlap: about eighty words each.
   for (const [index, id] of fileIds.entries()) {
-    writeFileSync(pathOf(id), wordsFrom(index * 104_729, CHUNKS_PER_FILE * 85));
+    writeFileSync(createPath(id), wordsFrom(index * 104_729, CHUNKS_PER_FILE * 85));
   }
   const { id } = stores.create({
     name: null,

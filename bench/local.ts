@@ -58,7 +58,7 @@ load.once("exit", (code) => {
 });
 
 /** Turns per second of wall time, and per second of this process's CPU time. */
-async function rateOf(target: string, turns = TURNS) {
+async function measureRate(target: string, turns = TURNS) {
   const used = process.cpuUsage();
   load.send({ url: `${target}/responses`, body, turns });
   const [perSecond] = await once(load, "message");
@@ -66,23 +66,23 @@ async function rateOf(target: string, turns = TURNS) {
   return { perSecond: Number(perSecond), perOwnSecond: (1e6 * turns) / (user + system) };
 }
 
-await rateOf(url, 10_000);
-await rateOf(bareUrl, 10_000);
-const rates: Record<"ours" | "bare", Awaited<ReturnType<typeof rateOf>>>[] = [];
+await measureRate(url, 10_000);
+await measureRate(bareUrl, 10_000);
+const rates: Record<"ours" | "bare", Awaited<ReturnType<typeof measureRate>>>[] = [];
 for (let round = 0; round < RATES; round++) {
-  rates.push({ ours: await rateOf(url), bare: await rateOf(bareUrl) });
+  rates.push({ ours: await measureRate(url), bare: await measureRate(bareUrl) });
 }
 load.kill();
 server.close();
-const ratioOf = (key: "perSecond" | "perOwnSecond") =>
+const computeRatio = (key: "perSecond" | "perOwnSecond") =>
   median(rates.map(({ ours, bare: other }) => ours[key] / other[key]));
-const rate = ratioOf("perSecond");
+const rate = computeRatio("perSecond");
 const perSecond = (key: "ours" | "bare") => median(rates.map((one) => one[key].perSecond));
 
 const rows: (readonly [string, string, number, number, boolean])[] = [
   [
     "plain turns a second to a bare hono route",
-    `${perSecond("ours").toFixed(0)} to ${perSecond("bare").toFixed(0)}; ${ratioOf("perOwnSecond").toFixed(2)}x by processor time`,
+    `${perSecond("ours").toFixed(0)} to ${perSecond("bare").toFixed(0)}; ${computeRatio("perOwnSecond").toFixed(2)}x by processor time`,
     rate,
     0.8,
     rate >= 0.8,
@@ -96,7 +96,7 @@ const created = await fetch(`${url}/containers`, {
   body: JSON.stringify({ name: "bench" }),
 });
 const { id } = (await created.json()) as { readonly id: string };
-const coded = (container: unknown) =>
+const createCodeRequest = (container: unknown) =>
   JSON.stringify({
     model: "local",
     store: false,
@@ -108,13 +108,13 @@ const python = spawn("/usr/bin/python3", ["-u", "-c", pythonLoop()]);
 const lines = createInterface({ input: python.stdout })[Symbol.asyncIterator]();
 // Warm-up, as for plain turns.
 for (let round = 0; round < 3 * TURNS; round++) {
-  await post(url, coded(id));
+  await post(url, createCodeRequest(id));
   await askPython(python, lines);
 }
 const warm = [];
 for (let round = 0; round < 200; round++) {
   const one = performance.now();
-  await post(url, coded(id));
+  await post(url, createCodeRequest(id));
   const two = performance.now();
   await askPython(python, lines);
   const three = performance.now();
@@ -137,7 +137,7 @@ if (isBubblewrap && existsSync("/usr/bin/bwrap")) {
   const cold = [];
   for (let round = 0; round < 7; round++) {
     const one = performance.now();
-    await post(url, coded({ type: "auto" }));
+    await post(url, createCodeRequest({ type: "auto" }));
     const two = performance.now();
     bareContainer();
     cold.push({ ours: two - one, bare: performance.now() - two });
@@ -157,11 +157,11 @@ const searches = await measureFileSearch(ROUNDS);
 const search = median(searches.map(({ ours, bare: other }) => ours / other));
 rows.push(["file search p95 over 20,000 chunks to bare FTS5", "", search, 1.5, search <= 1.5]);
 
-const before = await settledMemory();
+const before = await measureSettledMemory();
 for (let turn = 0; turn < 10_000; turn += 50) {
   await Promise.all(Array.from({ length: 50 }, () => post(url)));
 }
-const grown = ((await settledMemory()) - before) / 2 ** 20;
+const grown = ((await measureSettledMemory()) - before) / 2 ** 20;
 console.log(`\nNode ${process.version}, sandbox ${name}\n`);
 console.log("| what | measured | ratio | target |\n| --- | --- | ---: | ---: |");
 for (const [what, measured, ratio, target] of rows) {
@@ -205,7 +205,7 @@ function bareContainer(): void {
   rmSync(folder, { recursive: true });
 }
 
-async function settledMemory(): Promise<number> {
+async function measureSettledMemory(): Promise<number> {
   for (let round = 0; round < 3; round++) {
     globalThis.gc?.();
     await new Promise((resolve) => setTimeout(resolve, 50));

@@ -86,7 +86,7 @@ try {
   rmSync(home, { recursive: true, force: true });
 }
 
-function sectionOf(hostPath: string): OpenAIContainerWorkspaceSection {
+function createSection(hostPath: string): OpenAIContainerWorkspaceSection {
   return new OpenAIContainerWorkspaceSection({
     session: new Session(),
     mounts: [{ hostPath }],
@@ -97,7 +97,7 @@ function sectionOf(hostPath: string): OpenAIContainerWorkspaceSection {
 }
 
 async function bringUp() {
-  const section = sectionOf(tree);
+  const section = createSection(tree);
   await section.ready();
   const delay = monitorEventLoopDelay({ resolution: 1 });
   delay.enable();
@@ -114,7 +114,7 @@ async function bringUp() {
 
 async function bareUpload(folder: string): Promise<number> {
   const started = performance.now();
-  const { id } = await asked("/containers", { name: "bare" });
+  const { id } = await postJson("/containers", { name: "bare" });
   const tar = join(home, "bare.tar");
   spawnSync("tar", ["-cf", tar, "-C", folder, "."]);
   const form = new FormData();
@@ -129,7 +129,7 @@ async function bareUpload(folder: string): Promise<number> {
 /** Downloads the files that code changed. The workspace compares, packs and verifies; the bare client only downloads. */
 async function bringBack() {
   const session = new Session();
-  const section = sectionOf(tree);
+  const section = createSection(tree);
   const adapter = new OpenAIAdapter({
     model: "local",
     clientConfig,
@@ -141,7 +141,7 @@ async function bringBack() {
   const started = performance.now();
   await section.filesystem.exists("tree"); // downloads the files that code changed
   const ours = performance.now() - started;
-  const files = await changedFiles(id);
+  const files = await listChangedFiles(id);
   if (files.length !== CHANGED) throw new Error(`${files.length} files were changed`);
   const bareStarted = performance.now();
   const folder = mkdtempSync(join(home, "bare-"));
@@ -159,7 +159,7 @@ async function bringBack() {
   return { ours, bare };
 }
 
-async function changedFiles(id: string): Promise<readonly string[]> {
+async function listChangedFiles(id: string): Promise<readonly string[]> {
   const found: string[] = [];
   for (let after = ""; ; ) {
     const query = `limit=100&order=asc${after === "" ? "" : `&after=${after}`}`;
@@ -174,7 +174,7 @@ async function changedFiles(id: string): Promise<readonly string[]> {
   }
 }
 
-async function asked(path: string, body: object): Promise<{ readonly id: string }> {
+async function postJson(path: string, body: object): Promise<{ readonly id: string }> {
   const headers = { "content-type": "application/json" };
   const init = { method: "POST", headers, body: JSON.stringify(body) };
   return (await (await fetch(url + path, init)).json()) as { readonly id: string };
@@ -185,7 +185,7 @@ async function memoryRise(): Promise<number> {
   mkdirSync(large);
   const part = Buffer.alloc(50 * MEGABYTE, "wink");
   for (let file = 0; file < 10; file++) writeFileSync(join(large, `file-${file}.bin`), part);
-  const section = sectionOf(large);
+  const section = createSection(large);
   globalThis.gc?.();
   const before = process.memoryUsage().rss;
   let most = before;

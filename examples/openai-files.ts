@@ -3,12 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MarkdownSection, Prompt, PromptTemplate, Session } from "weakincentives";
 import { OpenAIAdapter, OpenAICodeInterpreterTool, uploadFile } from "weakincentives/openai";
-import { cannedOpenAI, saying } from "./support/canned-openai.ts";
+import { createCannedOpenAI, createMessage } from "./support/canned-openai.ts";
 
 const link = { type: "container_file_citation", filename: "totals.csv" };
-const fetch = cannedOpenAI([
-  [saying("Done: totals.csv", [{ ...link, container_id: "cntr_1", file_id: "cfile_1" }])],
-  [saying("May was best.")],
+const fetch = createCannedOpenAI([
+  [createMessage("Done: totals.csv", [{ ...link, container_id: "cntr_1", file_id: "cfile_1" }])],
+  [createMessage("May was best.")],
 ]);
 const adapter = new OpenAIAdapter({ model: "gpt-5.2", clientConfig: { fetch } });
 

@@ -10,7 +10,7 @@ import {
 } from "weakincentives";
 import { OpenAIAdapter } from "weakincentives/openai";
 import * as z from "zod";
-import { cannedOpenAI, saying } from "./support/canned-openai.ts";
+import { createCannedOpenAI, createMessage } from "./support/canned-openai.ts";
 
 const sales = new Tool({
   name: "read_sales",
@@ -33,7 +33,7 @@ const search = new WebSearchSection({ domainFilter: { allowed: ["news.example"] 
 const template = new PromptTemplate({ ns: "shop", key: "rate", sections: [task, search], output });
 
 // With OPENAI_API_KEY set, `new OpenAIAdapter({ model })` is enough. Here the responses are canned.
-const fetch = cannedOpenAI([
+const fetch = createCannedOpenAI([
   [{ type: "function_call", call_id: "call_1", name: "read_sales", arguments: '{"month":"May"}' }],
   [
     { type: "web_search_call", id: "ws_1", status: "completed", action: { type: "search" } },
@@ -41,7 +41,7 @@ const fetch = cannedOpenAI([
       ...{ type: "code_interpreter_call", id: "ci_1", status: "completed", code: "print(12 * 12)" },
       ...{ container_id: "cntr_1", outputs: [{ type: "logs", logs: "144\n" }] },
     },
-    saying('{"yearlyRate":144,"verdict":"above the forecast"}'),
+    createMessage('{"yearlyRate":144,"verdict":"above the forecast"}'),
   ],
 ]);
 const adapter = new OpenAIAdapter({ model: "gpt-5.2", clientConfig: { fetch } });

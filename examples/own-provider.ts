@@ -11,7 +11,7 @@ import {
 } from "weakincentives";
 
 /** Answers with the last line of the prompt, in capitals. */
-function shoutingClient(): ModelClient {
+function createShoutingClient(): ModelClient {
   return {
     adapterName: "shouting",
     async send({ rendered }): Promise<Turn> {
@@ -41,7 +41,7 @@ function shoutingClient(): ModelClient {
 const shouting: ProviderAdapter = {
   name: "shouting",
   evaluate: (prompt, options) =>
-    evaluate(prompt, shoutingClient(), { ...options, adapter: shouting }),
+    evaluate(prompt, createShoutingClient(), { ...options, adapter: shouting }),
 };
 
 const task = new MarkdownSection({ key: "task", title: "Task", template: "Mind the gap." });

@@ -24,7 +24,7 @@ for (const [path, { optionalDependencies = {}, dev }] of Object.entries(packages
     if (`node_modules/${name}` in packages || `${path}/node_modules/${name}` in packages) continue;
     packages[`node_modules/${name}`] = {
       version,
-      ...platformOf(name),
+      ...getPlatform(name),
       ...(dev ? { dev } : {}),
       optional: true,
     } as Locked;
@@ -38,7 +38,7 @@ writeFileSync("package-lock.json", `${JSON.stringify(lockfile, null, 2)}\n`);
 console.log(`package-lock.json: ${added} packages of other platforms added`);
 
 /** By their names, which end in system, processor and sometimes the C library. */
-function platformOf(name: string): object {
+function getPlatform(name: string): object {
   const parts = name.split(/[/-]/);
   const os = parts.find((part) => systems.has(part));
   const cpu = parts.find((part) => processors.has(part));

@@ -17,7 +17,7 @@ const { values, positionals } = parseArgs({
 const [provider = "openai"] = positionals;
 const root = new URL("../src/", import.meta.url).href;
 const start = () => new EnteredFiles(root, ["local", "testing", "cli"]);
-const trace = await traceOf(provider);
+const trace = await findTrace(provider);
 // A separate folder, because leftovers of other runs in the common one would be part of the trace.
 const temporary = mkdtempSync(join(tmpdir(), "wink-trace-"));
 process.env["TMPDIR"] = temporary;
@@ -27,7 +27,7 @@ const count = parts.reduce((sum, { files }) => sum + files.length, 0);
 if (values.json) console.log(JSON.stringify({ provider, count, parts }, null, 2));
 else printParts();
 
-async function traceOf(name: string) {
+async function findTrace(name: string) {
   if (name === "openai") return (await import("./trace/trace-openai.ts")).traceOpenAI;
   if (name === "claude") return (await import("./trace/trace-claude.ts")).traceClaude;
   console.error(`There is no trace of "${name}". Use openai or claude.`);

@@ -61,7 +61,7 @@ describe("wink demo", () => {
     expect(files["greenhouse/night-log.md"]).toBe(
       "# Night log\n\n- vents at 100 %\n- gardener not called\n",
     );
-    expect(output).toMatchObject({ ventPercent: 100, wakeSomebody: false });
+    expect(output).toMatchObject({ ventPercent: 100, wakeGardener: false });
     expect(vents).toEqual({ percent: 100 });
     expect(sandbox.name).toMatch(/^(bubblewrap|wasm)$/);
     expect(mounts).toMatchObject([{ mountPath: "greenhouse", withheld: ["gateway.pem"] }]);

@@ -6,16 +6,18 @@ import { isMissed } from "../scripts/measure-row.ts";
 import { type DeclaredFunction, findFunctions } from "../scripts/words/declared-functions.ts";
 import { findDialect } from "../scripts/words/dialect.ts";
 import { checkDocExamples, findDocExamples } from "../scripts/words/doc-examples.ts";
-import { findExports, isNamedAfter } from "../scripts/words/file-names.ts";
+import { FILE_NAME_EXCEPTIONS, findExports, isNamedAfter } from "../scripts/words/file-names.ts";
 import {
   findOfNames,
   findParticiples,
   findRepeatedNames,
   isParticiple,
+  PARTICIPLE_EXCEPTIONS,
 } from "../scripts/words/function-names.ts";
 import { pickAtRandom } from "../scripts/words/pick-at-random.ts";
 import { findPassages, maskCode } from "../scripts/words/prose.ts";
 import { openProject, type TypeScriptProject } from "../scripts/words/typescript-project.ts";
+import { measureNames } from "../scripts/words/word-rows.ts";
 
 describe("isParticiple()", () => {
   test.each(["checked", "refused", "reading", "said", "made", "held", "written"])(
@@ -162,6 +164,7 @@ describe("A TypeScript project", () => {
         "export const [first] = [1];",
       ].join("\n"),
     );
+    writeFileSync(join(folder, "b.ts"), "export function checked() {}");
     project = openProject(folder);
   });
   afterAll(() => {
@@ -188,13 +191,31 @@ describe("A TypeScript project", () => {
     ]);
   });
 
+  test("misses the target with one function that begins with a participle", () => {
+    const [row] = measureNames({ ...project, files: new Map([["tests/a.ts", getSource("b.ts")]]) });
+    expect(row).toMatchObject({ now: 1, target: 0, where: ["tests/a.ts:1 checked"] });
+  });
+
+  test("misses the target with one source that is not named after its exports", () => {
+    const rows = measureNames({ ...project, files: new Map([["src/c.ts", getSource("b.ts")]]) });
+    const misnamed = rows.find(({ measure }) => measure.startsWith("files that are not named"));
+    expect(misnamed).toMatchObject({ now: 1, target: 0, where: ["src/c.ts exports checked"] });
+  });
+
+  test("misses the target with exceptions that no name needs", () => {
+    const rows = measureNames({ ...project, files: new Map() });
+    const idle = rows.find(({ measure }) => measure.startsWith("exceptions"));
+    expect(idle?.where).toEqual([...PARTICIPLE_EXCEPTIONS.keys(), ...FILE_NAME_EXCEPTIONS.keys()]);
+    expect(idle).toMatchObject({ target: 0 });
+  });
+
   test("has exports", () => {
     expect(findExports(getSource())).toEqual(["add", "Counter", "Meter", "[first]"]);
   });
 
-  function getSource() {
-    const source = project.files.get("a.ts");
-    if (source === undefined) throw new Error("a.ts is missing");
+  function getSource(name = "a.ts") {
+    const source = project.files.get(name);
+    if (source === undefined) throw new Error(`${name} is missing`);
     return source;
   }
 });

@@ -39,7 +39,7 @@ export async function review(runtime: Runtime): Promise<Reviewed> {
   session.bus.subscribe("*", (event) => void events.push(event));
   const syncDestination = await mkdtemp(join(tmpdir(), "portable-review-"));
   const files = { session, mounts, allowedHostRoots, syncOnCleanup: true, syncDestination };
-  const { adapter, workspace } = made(runtime, url, files);
+  const { adapter, workspace } = createRuntime(runtime, url, files);
   try {
     const response = await adapter.evaluate(reviewPrompt(workspace), { session });
     const report = await workspace.cleanup();
@@ -52,7 +52,7 @@ export async function review(runtime: Runtime): Promise<Reviewed> {
 }
 
 /** The only difference between the runtimes: the section and the adapter. */
-function made(
+function createRuntime(
   runtime: Runtime,
   url: string,
   files: OpenAIContainerWorkspaceSectionOptions & ClaudeAgentWorkspaceSectionOptions,

@@ -1,5 +1,5 @@
 /** A `fetch` that returns these outputs, one per request, so that the examples run without a key. */
-export function cannedOpenAI(outputs: readonly (readonly object[])[]): typeof fetch {
+export function createCannedOpenAI(outputs: readonly (readonly object[])[]): typeof fetch {
   let turn = 0;
   return async (url) => {
     const path = new URL(String(url)).pathname;
@@ -12,7 +12,7 @@ export function cannedOpenAI(outputs: readonly (readonly object[])[]): typeof fe
 }
 
 /** A message item with the model's text and citations. */
-export function saying(text: string, annotations: readonly object[] = []): object {
+export function createMessage(text: string, annotations: readonly object[] = []): object {
   const content = [{ type: "output_text", text, annotations }];
   return { id: "msg_1", type: "message", role: "assistant", status: "completed", content };
 }

@@ -1,4 +1,4 @@
-import { folderOf, type ImportGraph } from "./import-graph.ts";
+import { getFolder, type ImportGraph } from "./import-graph.ts";
 
 /** The allowed imports of each folder in `modules.jsonc`. */
 export type ModuleRules = Readonly<Record<string, readonly string[]>>;
@@ -13,7 +13,7 @@ export function checkModules(graph: ImportGraph, rules: ModuleRules): readonly s
   const used = new Set<string>();
   const problems = new Set<string>();
   for (const [file, imports] of graph) {
-    const folder = folderOf(file);
+    const folder = getFolder(file);
     const allowed = rules[folder];
     if (allowed === undefined)
       problems.add(`${folder} has no line: add one with its allowed imports`);
@@ -32,7 +32,7 @@ export function findMutualSiblings(graph: ImportGraph): readonly (readonly [stri
   const edges = new Set<string>();
   for (const [file, imports] of graph) {
     for (const target of imports) {
-      const pair = splitAtSiblings(folderOf(file), folderOf(target));
+      const pair = splitAtSiblings(getFolder(file), getFolder(target));
       if (pair) edges.add(pair.join(" "));
     }
   }
@@ -49,7 +49,7 @@ function findStaleRules(
   rules: ModuleRules,
   used: ReadonlySet<string>,
 ): readonly string[] {
-  const folders = new Set([...graph.keys()].map(folderOf));
+  const folders = new Set([...graph.keys()].map(getFolder));
   return Object.entries(rules).flatMap(([folder, allowed]) => {
     if (!folders.has(folder)) return [`${folder} has a line and no sources: remove the line`];
     const stale = allowed.filter((rule) => !used.has(`${folder} ${rule}`));
@@ -58,11 +58,11 @@ function findStaleRules(
 }
 
 function isWithin(file: string, folder: string): boolean {
-  return folder === "." ? folderOf(file) === "." : file.startsWith(`${folder}/`);
+  return folder === "." ? getFolder(file) === "." : file.startsWith(`${folder}/`);
 }
 
 function isCovered(file: string, rule: string): boolean {
-  if (rule.endsWith("/*")) return folderOf(file) === rule.slice(0, -2);
+  if (rule.endsWith("/*")) return getFolder(file) === rule.slice(0, -2);
   return file === rule || file.startsWith(`${rule}/`);
 }
 

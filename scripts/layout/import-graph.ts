@@ -36,7 +36,7 @@ export function toImportGraph(sources: Sources): ImportGraph {
 }
 
 /** The folder of a source file; `"."` for files directly in `src`. */
-export function folderOf(file: string): string {
+export function getFolder(file: string): string {
   return posix.dirname(file);
 }
 

@@ -1,7 +1,7 @@
 import type { MeasureRow } from "../measure-row.ts";
 import { findMutualSiblings } from "./check-modules.ts";
 import { findDeepestChain, findImportCycles } from "./import-chains.ts";
-import { folderOf, type ImportGraph } from "./import-graph.ts";
+import { getFolder, type ImportGraph } from "./import-graph.ts";
 
 /** Measures an import graph: folder size, chains, cycles, sibling imports. Smaller is better in each row. */
 export function measureLayout(graph: ImportGraph): readonly MeasureRow[] {
@@ -44,7 +44,7 @@ export function measureLayout(graph: ImportGraph): readonly MeasureRow[] {
 function findLargestFolder(graph: ImportGraph): readonly [folder: string, size: number] {
   const sizes = new Map<string, number>();
   for (const file of graph.keys()) {
-    sizes.set(folderOf(file), (sizes.get(folderOf(file)) ?? 0) + 1);
+    sizes.set(getFolder(file), (sizes.get(getFolder(file)) ?? 0) + 1);
   }
   return [...sizes].reduce((largest, one) => (one[1] > largest[1] ? one : largest), ["", 0]);
 }

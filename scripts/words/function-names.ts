@@ -2,6 +2,7 @@ import type { DeclaredFunction } from "./declared-functions.ts";
 
 /** Functions that may begin with a participle, and why. */
 export const PARTICIPLE_EXCEPTIONS: ReadonlyMap<string, string> = new Map([
+  ["enabled", "public: the option of a section that decides whether it is shown"],
   ["delegatedCalls", "public: a codec's counterpart of Turn.delegatedCalls"],
   ["hostedOutputs", "public: ModelClient's counterpart of PromptResponse.hostedOutputs"],
   ["hostedTools", "public: named by the specifications"],
@@ -21,6 +22,12 @@ export function findParticiples(
   return functions.filter(
     ({ name }) => isParticiple(getFirstWord(name)) && !PARTICIPLE_EXCEPTIONS.has(name),
   );
+}
+
+/** The exceptions that no function needs any longer. */
+export function findIdleParticiples(functions: readonly DeclaredFunction[]): readonly string[] {
+  const names = new Set(functions.map(({ name }) => name));
+  return [...PARTICIPLE_EXCEPTIONS.keys()].filter((name) => !names.has(name));
 }
 
 /** The functions whose name ends in `Of`, such as `textOf`. */
@@ -63,6 +70,6 @@ const IRREGULAR = new Set(
 
 /** Words that end in `ed` or `ing` but are not participles. */
 const NO_PARTICIPLES = new Set(
-  `bring embed exceed feed green heading need ping proceed red seed shed speed spring sting string
-  succeed`.split(/\s+/),
+  `anything bring embed exceed feed green heading need nothing ping proceed reasoning red seed shed sibling
+  speed spring sting string succeed`.split(/\s+/),
 );

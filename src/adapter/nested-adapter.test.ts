@@ -72,15 +72,17 @@ describe.each(locks)("nested evaluations on a session %s", (_, newSession) => {
 
   test("can be nested several levels deep", async () => {
     const session = newSession();
-    const nested = (depth: number): Prompt<string> =>
+    const createNestedPrompt = (depth: number): Prompt<string> =>
       createPrompt(`depth${depth}`, async ({ adapter }) => {
         if (depth === 0) return ToolResult.ok("bottom");
-        const { text } = await adapter.evaluate(nested(depth - 1), { session });
+        const { text } = await adapter.evaluate(createNestedPrompt(depth - 1), { session });
         return ToolResult.ok(text);
       });
     const done = [0, 1, 2, 3].map((depth) => ({ text: `done ${depth}` }));
     const client = scriptedClient(callWork, callWork, callWork, callWork, ...done);
-    expect(await client.evaluate(nested(3), { session })).toMatchObject({ text: "done 3" });
+    expect(await client.evaluate(createNestedPrompt(3), { session })).toMatchObject({
+      text: "done 3",
+    });
   });
 
   test("of one handler run one at a time", async () => {

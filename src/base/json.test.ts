@@ -84,20 +84,20 @@ describe("findJsonProblem()", () => {
   });
 
   test("accepts 1000 levels of nesting and rejects more", () => {
-    expect(findJsonProblem(nested(1000))).toBeNull();
-    expect(findJsonProblem(nested(1001))).toBe("value is nested more than 1000 levels deep");
-    expect(findJsonProblem(nested(100_000))).toBe("value is nested more than 1000 levels deep");
+    expect(findJsonProblem(nestValue(1000))).toBeNull();
+    expect(findJsonProblem(nestValue(1001))).toBe("value is nested more than 1000 levels deep");
+    expect(findJsonProblem(nestValue(100_000))).toBe("value is nested more than 1000 levels deep");
   });
 });
 
-function nested(levels: number): unknown {
+function nestValue(levels: number): unknown {
   let value: unknown = 1;
   for (let level = 0; level < levels; level++) value = [value];
   return value;
 }
 
 test("isTooDeep() accepts 1000 levels of arrays or objects and rejects more", () => {
-  const nested = (levels: number, wrap: (inner: unknown) => unknown) => {
+  const wrapValue = (levels: number, wrap: (inner: unknown) => unknown) => {
     let value: unknown = 1;
     for (let level = 0; level < levels; level++) value = wrap(value);
     return value;
@@ -106,9 +106,9 @@ test("isTooDeep() accepts 1000 levels of arrays or objects and rejects more", ()
     (inner: unknown) => [inner],
     (inner: unknown) => ({ inner, by: "the way" }),
   ]) {
-    expect(isTooDeep(nested(1000, wrap))).toBe(false);
-    expect(isTooDeep(nested(1001, wrap))).toBe(true);
-    expect(isTooDeep(nested(100_000, wrap))).toBe(true);
+    expect(isTooDeep(wrapValue(1000, wrap))).toBe(false);
+    expect(isTooDeep(wrapValue(1001, wrap))).toBe(true);
+    expect(isTooDeep(wrapValue(100_000, wrap))).toBe(true);
   }
   expect([null, "text", 7, undefined].some(isTooDeep)).toBe(false);
 });

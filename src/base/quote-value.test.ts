@@ -10,7 +10,7 @@ cycle.self = cycle;
 const loop: unknown[] = [];
 loop.push(loop);
 
-function named() {}
+function add() {}
 
 describe("quoteValue()", () => {
   test.each([
@@ -22,7 +22,7 @@ describe("quoteValue()", () => {
     ["undefined", undefined, "undefined"],
     ["plain data, as JSON", { a: [1, null] }, '{"a":[1,null]}'],
     ["an object without a prototype, as data", Object.create(null), "{}"],
-    ["a function, by its name", named, "the function named"],
+    ["a function, by its name", add, "the function add"],
     ["an anonymous function", () => {}, "a function"],
     ["an instance, by its class", new Point(), "a Point"],
     ["a date", new Date(0), "a Date"],

@@ -258,9 +258,9 @@ function emptySecondReport(section: ContractWorkspace): void {
 
 /** Makes the model run other code. */
 function changeCode(change: (code: string) => string): Pair {
-  const changedTurn = (turn: ContractTurn): ContractTurn =>
+  const changeTurn = (turn: ContractTurn): ContractTurn =>
     "code" in turn && turn.code !== undefined ? { ...turn, code: change(turn.code) } : turn;
-  return { ...sound, make: (script, options) => sound.make(script.map(changedTurn), options) };
+  return { ...sound, make: (script, options) => sound.make(script.map(changeTurn), options) };
 }
 
 function changeAdapter(spoil: (adapter: ProviderAdapter) => ProviderAdapter): Pair {

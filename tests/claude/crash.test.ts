@@ -100,7 +100,7 @@ describe.skipIf(sdkMissing)("A program on the real SDK", { timeout: SDK_TIMEOUT 
 
   test("leaves no processes if it ends by a signal, an error or exit()", async () => {
     const requested = Promise.withResolvers<void>();
-    const stalling: MessagesScript = () => {
+    const stall: MessagesScript = () => {
       requested.resolve();
       return { stall: true };
     };
@@ -109,7 +109,7 @@ describe.skipIf(sdkMissing)("A program on the real SDK", { timeout: SDK_TIMEOUT 
       runToEnd({ script: waiting, ending: "waits" }, (child) => child.kill("SIGTERM")),
       runToEnd({ script: waiting, ending: "throws" }),
       runToEnd({ script: waiting, ending: "exits" }),
-      runToEnd({ script: stalling, ending: "waits" }, async (child) => {
+      runToEnd({ script: stall, ending: "waits" }, async (child) => {
         await requested.promise;
         child.kill("SIGKILL");
       }),

@@ -172,9 +172,9 @@ describe("a request with a custom tool", () => {
       checkChoice: () => new Error("Dice cannot be chosen."),
     });
     const { ask } = await startProvider([tool], rollAndSay);
-    const asked = async (more: object) =>
+    const requestTool = async (more: object) =>
       await ask("POST /responses", { model: "any", ...offered, ...more });
-    expect(await asked({ tools: [{ type: "dice", color: "blue" }] })).toMatchObject({
+    expect(await requestTool({ tools: [{ type: "dice", color: "blue" }] })).toMatchObject({
       status: 400,
       body: {
         error: {
@@ -185,11 +185,11 @@ describe("a request with a custom tool", () => {
         },
       },
     });
-    expect(await asked({ tool_choice: { type: "dice" } })).toMatchObject({
+    expect(await requestTool({ tool_choice: { type: "dice" } })).toMatchObject({
       status: 400,
       body: { error: { message: "Dice cannot be chosen.", param: "tool_choice" } },
     });
-    expect(await asked({})).toMatchObject({ status: 200 });
+    expect(await requestTool({})).toMatchObject({ status: 200 });
   });
 
   test("is rejected if it chooses a tool that is not offered, or adds fields to the choice", async () => {

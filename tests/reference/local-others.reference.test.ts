@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { isPlainObject } from "../../src/base/freeze.ts";
 import { readRecord, readString } from "../../src/base/loose-fields.ts";
 import type { WireItem } from "../../src/openai/wire.ts";
-import { checkedFetch } from "../support/local/checked-fetch.ts";
+import { createCheckedFetch } from "../support/local/checked-fetch.ts";
 import { readOutput, startProviderFixture } from "../support/local/provider-fixture.ts";
 import { adaptRequest, reasonToSkip } from "../support/local/replay-request.ts";
 
@@ -128,7 +128,7 @@ describe("a recorded error", () => {
 describe("checkedFetch()", () => {
   const checkResponse = async (path: string, body: string, type: string) => {
     const answer = async () => new Response(body, { headers: { "content-type": type } });
-    const { fetch, problems } = checkedFetch(answer);
+    const { fetch, problems } = createCheckedFetch(answer);
     await fetch(`http://local/v1${path}`, { method: "POST" });
     return (await problems()).join("\n");
   };

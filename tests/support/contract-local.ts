@@ -48,7 +48,7 @@ export function localSubject(reach: Connect): MakeSubject {
     });
     const { url } = await provider.listen();
     const asked: string[] = [];
-    const patchedFetch: typeof fetch = async (input, init) => {
+    const fetchPatched: typeof fetch = async (input, init) => {
       if (!String(input).endsWith("/responses")) return await fetch(input, init);
       asked.push(await new Response(init?.body).text());
       const response = await fetch(input, init);
@@ -58,7 +58,7 @@ export function localSubject(reach: Connect): MakeSubject {
     return {
       adapter: new OpenAIAdapter({
         model: "gpt-5.2",
-        ...reach(url, patchedFetch),
+        ...reach(url, fetchPatched),
         compaction,
         clock,
       }),

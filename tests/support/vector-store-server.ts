@@ -41,7 +41,7 @@ export async function serveStores() {
       expect(findResponseProblems(route.split("?")[0] ?? "", answer) ?? []).toEqual([]);
     return { status: response.status, answer };
   };
-  const checkedFetch: typeof fetch = async (input, init) => {
+  const fetchChecked: typeof fetch = async (input, init) => {
     const response = await fetch(input, {
       ...init,
       headers: { ...Object.fromEntries(new Headers(init?.headers)), connection: "close" },
@@ -52,6 +52,6 @@ export async function serveStores() {
       expect(findResponseProblems(route, await response.clone().json()) ?? []).toEqual([]);
     return response;
   };
-  const client = new OpenAI({ baseURL, apiKey: "none", maxRetries: 0, fetch: checkedFetch });
+  const client = new OpenAI({ baseURL, apiKey: "none", maxRetries: 0, fetch: fetchChecked });
   return { ...opened, client, send };
 }

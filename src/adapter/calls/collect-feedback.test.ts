@@ -64,11 +64,11 @@ describe("feedback", () => {
       calling,
       done,
     );
-    const expectedText = (calls: number) =>
+    const createExpectedText = (calls: number) =>
       `Looked.\n\n<feedback provider="count">\n${calls} calls so far.\n</feedback>\n\n<feedback provider="polite">\nThank you.\n</feedback>`;
     expect(requests[1]?.answers.map(({ text }) => text)).toEqual([
-      expectedText(1),
-      expectedText(2),
+      createExpectedText(1),
+      createExpectedText(2),
     ]);
     expect(requests[1]?.notes).toEqual([]);
   });

@@ -37,7 +37,7 @@ const look = new Tool({
 
 type Hook = ToolHandler<never, unknown>;
 
-const hostedTool = (handleProviderOutput?: Hook) =>
+const createHostedTool = (handleProviderOutput?: Hook) =>
   new HostedTool({
     kind: "web_search",
     name: "search",
@@ -81,7 +81,7 @@ describe("a hosted call without a hook or handler", () => {
       message: "2 results",
       raw: { type: "web_search_call", id: "ws_1" },
     };
-    const { response, event, call } = await runCalls({ hostedTools: [hostedTool()] }, given);
+    const { response, event, call } = await runCalls({ hostedTools: [createHostedTool()] }, given);
     expect(call).toEqual({ ...given, success: true });
     expect(event).toMatchObject({
       name: "search",
@@ -113,7 +113,7 @@ describe("a hosted call without a hook or handler", () => {
   test("that failed is a failed result with its output", async () => {
     const output = { stderr: "Traceback" };
     const { response, event, call } = await runCalls(
-      { hostedTools: [hostedTool()] },
+      { hostedTools: [createHostedTool()] },
       { name: "search", success: false, message: "It broke", output },
     );
     expect(event?.result).toEqual({ success: false, message: "It broke", value: output });
@@ -123,7 +123,7 @@ describe("a hosted call without a hook or handler", () => {
 
   test("without an output has a null value", async () => {
     const { response, event, call } = await runCalls(
-      { hostedTools: [hostedTool()] },
+      { hostedTools: [createHostedTool()] },
       { name: "search" },
     );
     expect(event).toMatchObject({ result: { success: true, value: null }, renderedOutput: "" });
@@ -135,7 +135,7 @@ describe("a hosted call without a hook or handler", () => {
 describe("a hook of a hosted tool", () => {
   test("receives the output and may replace it", async () => {
     const seen: unknown[] = [];
-    const tool = hostedTool((output: { text: string }, context) => {
+    const tool = createHostedTool((output: { text: string }, context) => {
       seen.push(output, context.providerOutput);
       return ToolResult.ok({ text: output.text.toUpperCase() }, "Shouted");
     });
@@ -151,7 +151,7 @@ describe("a hook of a hosted tool", () => {
   });
 
   test("that returns no value keeps the output", async () => {
-    const tool = hostedTool(() => ToolResult.ok(null, "Seen"));
+    const tool = createHostedTool(() => ToolResult.ok(null, "Seen"));
     const { event, response } = await runCalls(
       { hostedTools: [tool] },
       { name: "search", output: "owls" },
@@ -162,14 +162,14 @@ describe("a hook of a hosted tool", () => {
 
   test("does not run without an output", async () => {
     let asked = 0;
-    const tool = hostedTool(() => ToolResult.ok(asked++));
+    const tool = createHostedTool(() => ToolResult.ok(asked++));
     await runCalls({ hostedTools: [tool] }, { name: "search", output: null, success: false });
     expect(asked).toBe(0);
   });
 
   test("receives the same context as a handler", async () => {
     let context: ToolContext | undefined;
-    const tool = hostedTool((_, given) => {
+    const tool = createHostedTool((_, given) => {
       context = given;
       return ToolResult.ok(null);
     });
@@ -193,7 +193,7 @@ describe("a hook of a hosted tool", () => {
       /^Tool "search" returned "owls" instead of a tool result/,
     ],
   ])("that %s makes the call fail and rolls its changes back", async (_, outcome, message) => {
-    const tool = hostedTool((_output, context) => {
+    const tool = createHostedTool((_output, context) => {
       takeNote("in the hook", context);
       return outcome();
     });
@@ -210,7 +210,7 @@ describe("a hook of a hosted tool", () => {
   });
 
   test("that succeeds keeps its changes", async () => {
-    const tool = hostedTool((_, context) => {
+    const tool = createHostedTool((_, context) => {
       takeNote("kept", context);
       return ToolResult.ok(null);
     });
@@ -376,7 +376,7 @@ test("hosted calls are processed before the function calls of their turn, each o
     title: "Task",
     template: "Work.",
     tools: [look, providerTool()],
-    hostedTools: [hostedTool()],
+    hostedTools: [createHostedTool()],
   });
   const prompt = new Prompt(new PromptTemplate({ ns: "demo", key: "k", sections: [task] }));
   const bus = recordingBus();
@@ -403,7 +403,7 @@ test("hosted calls are processed before the function calls of their turn, each o
 
 describe("a hosted call with an unknown name", () => {
   test.each([
-    ["ends the evaluation", { hostedTools: [hostedTool()] }, 'It has "search".'],
+    ["ends the evaluation", { hostedTools: [createHostedTool()] }, 'It has "search".'],
     ["ends the evaluation of a prompt without hosted tools", {}, "It has no hosted tools."],
     [
       "ends the evaluation if the name is that of a local tool",

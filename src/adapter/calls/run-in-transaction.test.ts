@@ -269,10 +269,10 @@ describe("a call's transaction", () => {
     const fine = new ResourceRegistry().bind(one, createMarked("one"));
     await evaluateHandlers([() => ToolResult.ok(1)], { resources: fine });
     await evaluateHandlers([() => ToolResult.error("failed")], { resources: fine });
-    const broken = () => Promise.reject(new Error("disk full"));
+    const rejectSnapshot = () => Promise.reject(new Error("disk full"));
     const half = new ResourceRegistry()
       .bind(one, createMarked("one"))
-      .bind(other, createMarked("other", broken));
+      .bind(other, createMarked("other", rejectSnapshot));
     const { outcome } = await evaluateHandlers([() => ToolResult.ok(1)], { resources: half });
     expect(outcome).toMatchObject({ phase: "tool", message: "disk full" });
     const restored = ["one restored", "one released"];

@@ -281,11 +281,11 @@ describe("jsonSchema() alternatives", () => {
   });
 
   test("are listed with one reason each if several are possible", () => {
-    const required = (name: string) => ({ required: [name] });
-    expect(findProblem({ anyOf: ["a", "b"].map(required) }, {})).toBe(
+    const requireProperty = (name: string) => ({ required: [name] });
+    expect(findProblem({ anyOf: ["a", "b"].map(requireProperty) }, {})).toBe(
       "must match an alternative: (1) a is required, or (2) b is required",
     );
-    expect(findProblem({ anyOf: ["a", "b", "c", "d", "e"].map(required) }, {})).toBe(
+    expect(findProblem({ anyOf: ["a", "b", "c", "d", "e"].map(requireProperty) }, {})).toBe(
       "must match an alternative: (1) a is required, or (2) b is required, or (3) c is required, or 2 others",
     );
   });

@@ -17,6 +17,6 @@ test("the demo's model runs no code without Python and still answers", async () 
     ),
   );
   expect(JSON.stringify(turns)).not.toContain('"code"');
-  expect(turns[6]).toMatchObject([{ say: { ventPercent: 100, wakeSomebody: false } }]);
+  expect(turns[6]).toMatchObject([{ say: { ventPercent: 100, wakeGardener: false } }]);
   expect(turns[7]).toEqual([{ fail: { message: "The night is over." } }]);
 });

@@ -108,7 +108,7 @@ const NIGHT: readonly Step[] = [
 
 function createAnswer(printed: string): ModelAction {
   const fault = "vents.py requested less than 0 % and more than 100 %";
-  const common = { fault, wakeSomebody: false };
+  const common = { fault, wakeGardener: false };
   if (printed === "") {
     return { say: { ...common, ventPercent: 100, plan: "all vents stay open until the morning" } };
   }

@@ -102,7 +102,7 @@ interface NightReport {
   readonly ventPercent: number;
   readonly fault: string;
   readonly plan: string;
-  readonly wakeSomebody: boolean;
+  readonly wakeGardener: boolean;
 }
 
 /** Creates the agent of the demo, with its params bound. */
@@ -142,9 +142,9 @@ Review vents.py with the evening's readings, set the vents to the correct openin
         ventPercent: { type: "number" },
         fault: { type: "string" },
         plan: { type: "string" },
-        wakeSomebody: { type: "boolean" },
+        wakeGardener: { type: "boolean" },
       },
-      required: ["ventPercent", "fault", "plan", "wakeSomebody"],
+      required: ["ventPercent", "fault", "plan", "wakeGardener"],
       additionalProperties: false,
     }),
   });

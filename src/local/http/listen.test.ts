@@ -62,9 +62,12 @@ describe("listen() with a buffered response", () => {
 
   test("keeps the connection usable if the request body was not read", async () => {
     const listening = await startListening(() => new BufferedResponse("No.", {}));
-    const asked = (end: string) =>
+    const createRawRequest = (end: string) =>
       `POST / HTTP/1.1\r\nhost: localhost\r\nconnection: ${end}\r\ncontent-length: 90000\r\n\r\n${"x".repeat(90_000)}`;
-    const heard = await sendRaw(listening, asked("keep-alive") + asked("close"));
+    const heard = await sendRaw(
+      listening,
+      createRawRequest("keep-alive") + createRawRequest("close"),
+    );
     expect(heard.match(/\r\n\r\nNo\./g)).toHaveLength(2);
   });
 

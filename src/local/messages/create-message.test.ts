@@ -187,7 +187,7 @@ describe("thinking on the Messages API", () => {
       [{ say: "So." }],
     ]);
     const content = readContent(await message({ thinking }));
-    const going = (blocks: readonly WireItem[]) => ({
+    const createContinuation = (blocks: readonly WireItem[]) => ({
       ...plain,
       messages: [
         ...plain.messages,
@@ -195,9 +195,9 @@ describe("thinking on the Messages API", () => {
         { role: "user", content: "And?" },
       ],
     });
-    expect((await ask(going(content))).status).toBe(200);
+    expect((await ask(createContinuation(content))).status).toBe(200);
     const forged = content.map((block) => ({ ...block, signature: "mine" }));
-    expect(await ask(going(forged))).toMatchObject({
+    expect(await ask(createContinuation(forged))).toMatchObject({
       status: 400,
       body: { error: { message: "messages.1.content.0: Invalid `signature` in `thinking` block" } },
     });

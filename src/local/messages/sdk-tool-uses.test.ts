@@ -39,16 +39,18 @@ describe("an action on the Messages API", () => {
   });
 
   test("fails if the request does not offer the tool, and names it", () => {
-    const missing = (name: string) => all.filter((tool) => tool.name !== name);
-    expect(() => toSdkToolUses({ code: "1" }, missing("Bash"))).toThrow(
+    const dropTool = (name: string) => all.filter((tool) => tool.name !== name);
+    expect(() => toSdkToolUses({ code: "1" }, dropTool("Bash"))).toThrow(
       "The model ran code, but the request offers no tool Bash. Offer it, or change the model's action.",
     );
     expect(() => toSdkToolUses({ shell: ["ls"] }, [])).toThrow(
       "ran a command, but the request offers",
     );
-    expect(() => toSdkToolUses({ search: "x" }, missing("WebSearch"))).toThrow("no tool WebSearch");
+    expect(() => toSdkToolUses({ search: "x" }, dropTool("WebSearch"))).toThrow(
+      "no tool WebSearch",
+    );
     const patch = [{ type: "create_file", path: "a.txt", diff: "+a" }];
-    expect(() => toSdkToolUses({ patch }, missing("Write"))).toThrow("no tool Write");
+    expect(() => toSdkToolUses({ patch }, dropTool("Write"))).toThrow("no tool Write");
   });
 
   test("cannot search files", () => {

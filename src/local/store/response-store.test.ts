@@ -185,17 +185,17 @@ describe("ResponseStore.delete()", () => {
     store.add(createResponse("a"));
     for (const id of ["b", "c", "d"]) store.add({ ...createResponse(id), previous: "a" });
     store.add({ ...createResponse("e"), previous: "c" });
-    const left = () => countRows(database, "response_items");
+    const countItems = () => countRows(database, "response_items");
     store.delete("e");
-    expect(left()).toBe(8);
+    expect(countItems()).toBe(8);
     store.delete("b");
-    expect(left()).toBe(6);
+    expect(countItems()).toBe(6);
     store.delete("a");
-    expect(left()).toBe(6);
+    expect(countItems()).toBe(6);
     store.delete("c");
-    expect([left(), readTexts(store, "d")]).toEqual([4, "a asks,a says,d asks,d says"]);
+    expect([countItems(), readTexts(store, "d")]).toEqual([4, "a asks,a says,d asks,d says"]);
     store.delete("d");
-    expect([left(), countRows(database, "response_forks")]).toEqual([0, 0]);
+    expect([countItems(), countRows(database, "response_forks")]).toEqual([0, 0]);
   });
 
   it("lets the previous response continue after the last response is deleted", () => {

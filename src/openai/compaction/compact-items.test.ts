@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import {
   compactionRoutes,
-  encryptedItem,
+  createEncryptedItem,
 } from "../../../tests/support/compaction/compaction-routes.ts";
 import { clientFactories, testKey } from "../../../tests/support/openai-clients.ts";
 import { startWireServer, type WireServerOptions } from "../../../tests/support/wire-server.ts";
@@ -26,7 +26,7 @@ describe.each(clientFactories)("compaction requests of %s", (_name, createClient
     const server = await startServer(routes);
     const compacted = await sendCompactRequest(createClient(server.url), body, options);
     expect(compactions.map((request) => request.body)).toEqual([body]);
-    expect(compacted.window).toEqual([user, encryptedItem(1)]);
+    expect(compacted.window).toEqual([user, createEncryptedItem(1)]);
     expect(compacted.usage).toMatchObject({ inputTokens: 90, outputTokens: 10, totalTokens: 100 });
   });
 

@@ -5,7 +5,7 @@ import { fakeClock, recordingBus } from "weakincentives/testing";
 import {
   type CompactionRouteOptions,
   compactionRoutes,
-  encryptedItem,
+  createEncryptedItem,
 } from "../../../tests/support/compaction/compaction-routes.ts";
 import { testKey } from "../../../tests/support/openai-clients.ts";
 import { startWireServer } from "../../../tests/support/wire-server.ts";
@@ -52,7 +52,7 @@ describe("CompactionManager", () => {
 
   it("compacts items, stores the window in the session and returns it", async () => {
     const { manager, session, compactions } = await startManager();
-    expect(await manager.compact([user, answer], 11)).toEqual([user, encryptedItem(1)]);
+    expect(await manager.compact([user, answer], 11)).toEqual([user, createEncryptedItem(1)]);
     expect(compactions[0]?.body).toEqual({
       model: "gpt-5.2",
       input: [user, answer],
@@ -60,13 +60,13 @@ describe("CompactionManager", () => {
     });
     expect(manager.state).toBe(session.get(compactionSlice));
     expect(manager.state).toEqual({
-      encryptedItems: [encryptedItem(1)],
-      window: [user, encryptedItem(1)],
+      encryptedItems: [createEncryptedItem(1)],
+      window: [user, createEncryptedItem(1)],
       lastCompactionTokens: 11,
       compactionCount: 1,
       model: "gpt-5.2",
     });
-    await manager.compact([user, encryptedItem(1), answer]);
+    await manager.compact([user, createEncryptedItem(1), answer]);
     expect(manager.state).toMatchObject({ compactionCount: 2, lastCompactionTokens: 0 });
   });
 
@@ -81,7 +81,11 @@ describe("CompactionManager", () => {
     const parsed = Session.parse(session.serialize(), [compactionSlice]);
     const settings = { model: "gpt-5.2" };
     const later = new CompactionManager(openAIClient({ apiKey: testKey }), {}, parsed, settings);
-    expect(later.injectEncryptedItems([user, answer])).toEqual([encryptedItem(1), user, answer]);
+    expect(later.injectEncryptedItems([user, answer])).toEqual([
+      createEncryptedItem(1),
+      user,
+      answer,
+    ]);
   });
 
   it("ignores a window that was compacted for another model", async () => {
@@ -94,16 +98,16 @@ describe("CompactionManager", () => {
   it("retries while the provider throttles", async () => {
     const { manager, compactions } = await startManager({
       window: (nth) =>
-        nth < 3 ? { status: 429, error: { message: "Slow down." } } : [encryptedItem(nth)],
+        nth < 3 ? { status: 429, error: { message: "Slow down." } } : [createEncryptedItem(nth)],
     });
-    expect(await manager.compact([user], 11)).toEqual([encryptedItem(3)]);
+    expect(await manager.compact([user], 11)).toEqual([createEncryptedItem(3)]);
     expect(compactions).toHaveLength(3);
   });
 
   it("throws a CompactionError with the token count and cause, and leaves the session unchanged", async () => {
     const { manager, session } = await startManager({
       window: (nth) =>
-        nth === 1 ? [encryptedItem(1)] : { status: 400, error: { message: "Too long." } },
+        nth === 1 ? [createEncryptedItem(1)] : { status: 400, error: { message: "Too long." } },
     });
     await manager.compact([user], 11);
     const before = session.get(compactionSlice);
@@ -129,7 +133,7 @@ describe("CompactionManager", () => {
     const { manager, bus } = await startManager();
     await manager.compact([user, answer], 11);
     const [kept] = bus.of("CompactionKept");
-    expect(kept?.window).toEqual([user, encryptedItem(1)]);
+    expect(kept?.window).toEqual([user, createEncryptedItem(1)]);
     expect(JSON.stringify(kept)).toContain("sealed 1");
     expect(inspect(kept, { depth: 9 })).toContain("[8 characters]");
     expect(inspect(kept, { depth: 9 })).not.toContain("sealed 1");
@@ -142,7 +146,7 @@ describe("CompactionManager", () => {
     onTestFinished(() => server.close());
     const client = new OpenAI({ apiKey: testKey, baseURL: server.url });
     const manager = new CompactionManager(client, {}, new Session(), { model: "gpt-5.2" });
-    expect(await manager.compact([user], 11)).toEqual([user, encryptedItem(1)]);
+    expect(await manager.compact([user], 11)).toEqual([user, createEncryptedItem(1)]);
   });
 });
 

@@ -11,19 +11,19 @@ import { compactionSlice } from "./compaction-state.ts";
 
 const user = { type: "message", role: "user", content: "A fact." };
 
-function encryptedItem(nth: number) {
+function createEncryptedItem(nth: number) {
   return { type: "compaction", id: `cmp_${nth}`, encrypted_content: `sealed ${nth}` };
 }
 
 function publishCompaction(session: Session, nth: number, model = "gpt-5.2"): void {
   const publisher = { session, prompt: { name: "p" }, adapterName: "openai", clock: systemClock };
-  const window = [user, encryptedItem(nth)];
+  const window = [user, createEncryptedItem(nth)];
   publishEvent(publisher, { type: "CompactionKept", model, tokens: nth * 100, window });
 }
 
 const afterTwo = {
-  encryptedItems: [encryptedItem(2)],
-  window: [user, encryptedItem(2)],
+  encryptedItems: [createEncryptedItem(2)],
+  window: [user, createEncryptedItem(2)],
   lastCompactionTokens: 200,
   compactionCount: 2,
   model: "gpt-5.2",

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Budget, BudgetExceededError, Deadline, DeadlineExceededError } from "weakincentives";
 import { fakeClock } from "weakincentives/testing";
-import { encryptedItem } from "../../../tests/support/compaction/compaction-routes.ts";
+import { createEncryptedItem } from "../../../tests/support/compaction/compaction-routes.ts";
 import {
   addCall,
   answerTurn,
@@ -68,11 +68,11 @@ describe("a compaction", () => {
   it("is retried while the provider throttles, and so is the token count", async () => {
     const run = await startCompactionRun([callTurn, [message("Three.")]], {
       tokens: (nth) => (nth < 3 ? throttled : 51),
-      window: (nth) => (nth < 3 ? throttled : [encryptedItem(nth)]),
+      window: (nth) => (nth < 3 ? throttled : [createEncryptedItem(nth)]),
     });
     await run.evaluate();
     expect([run.counts.length, run.compactions.length, run.turns.length]).toEqual([3, 3, 2]);
-    expect(run.turns[1]?.body["input"]).toEqual([systemMessage, encryptedItem(3)]);
+    expect(run.turns[1]?.body["input"]).toEqual([systemMessage, createEncryptedItem(3)]);
   });
 
   it("fails after the attempts of the throttle policy", async () => {
@@ -143,7 +143,7 @@ describe("a compaction", () => {
     await run.evaluate();
     expect(run.compactions).toHaveLength(1);
     expect(run.turns.slice(1).map(({ body }) => body["input"])).toEqual(
-      [1, 2, 3].map(() => [systemMessage, encryptedItem(1)]),
+      [1, 2, 3].map(() => [systemMessage, createEncryptedItem(1)]),
     );
     expect(run.additions).toHaveLength(1);
     expect(run.bus.of("HistoryRepaired")).toEqual([]);
@@ -155,6 +155,6 @@ describe("a compaction", () => {
     const run = await startCompactionRun([callTurn, gone, [message("Four.")]], { tokens: 51 });
     await run.getFailure();
     await run.evaluate();
-    expect(run.turns[2]?.body["input"]).toEqual([systemMessage, encryptedItem(1)]);
+    expect(run.turns[2]?.body["input"]).toEqual([systemMessage, createEncryptedItem(1)]);
   });
 });

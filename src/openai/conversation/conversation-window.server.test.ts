@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { encryptedItem } from "../../../tests/support/compaction/compaction-routes.ts";
+import { createEncryptedItem } from "../../../tests/support/compaction/compaction-routes.ts";
 import { addCall, startCompactionRun } from "../../../tests/support/compaction/compaction-run.ts";
 import { testKey } from "../../../tests/support/openai-clients.ts";
 import { systemMessage } from "../../../tests/support/openai-run.ts";
@@ -27,16 +27,16 @@ describe('the strategy "server"', () => {
   });
 
   it("drops the items before the compaction and continues from it in the next evaluation", async () => {
-    const last = [message("Three."), encryptedItem(1)];
+    const last = [message("Three."), createEncryptedItem(1)];
     const run = await startCompactionRun(
       [[addCall], last, [message("Four.")], [message("Five.")]],
       { adapter },
     );
     await run.evaluate();
-    expect(run.session.get(historySlice)).toEqual([systemMessage, encryptedItem(1)]);
+    expect(run.session.get(historySlice)).toEqual([systemMessage, createEncryptedItem(1)]);
     expect(run.session.get(compactionSlice)).toEqual({
-      encryptedItems: [encryptedItem(1)],
-      window: [encryptedItem(1)],
+      encryptedItems: [createEncryptedItem(1)],
+      window: [createEncryptedItem(1)],
       lastCompactionTokens: 15,
       compactionCount: 1,
       model: "gpt-5.2",
@@ -46,11 +46,11 @@ describe('the strategy "server"', () => {
       { strategy: "server", tokensBefore: 15, tokensAfter: null, usage: null, itemsAfter: 2 },
     ]);
     await run.evaluate();
-    expect(run.turns[2]?.body["input"]).toEqual([systemMessage, encryptedItem(1)]);
+    expect(run.turns[2]?.body["input"]).toEqual([systemMessage, createEncryptedItem(1)]);
     await run.evaluate({ continue: true });
     expect(run.turns[3]?.body["input"]).toMatchObject([
       systemMessage,
-      encryptedItem(1),
+      createEncryptedItem(1),
       { role: "assistant" },
       systemMessage,
     ]);
@@ -61,8 +61,8 @@ describe('the strategy "server"', () => {
     const after = functionCall("add", { a: 1, b: 2 }, "call_after");
     const script = [
       [addCall],
-      [before, encryptedItem(1)],
-      [encryptedItem(2), after],
+      [before, createEncryptedItem(1)],
+      [createEncryptedItem(2), after],
       [message("Three.")],
     ];
     const run = await startCompactionRun(script, { adapter });
@@ -71,12 +71,12 @@ describe('the strategy "server"', () => {
     expect(third).toMatchObject([
       systemMessage,
       { call_id: "call_before" },
-      encryptedItem(1),
+      createEncryptedItem(1),
       { type: "function_call_output", call_id: "call_before" },
     ]);
     expect(fourth).toMatchObject([
       systemMessage,
-      encryptedItem(2),
+      createEncryptedItem(2),
       { call_id: "call_after" },
       { type: "function_call_output", call_id: "call_after" },
     ]);
@@ -84,7 +84,7 @@ describe('the strategy "server"', () => {
   });
 
   it("works with a client that cannot compact", async () => {
-    const run = await startCompactionRun([[message("Three."), encryptedItem(1)]], {
+    const run = await startCompactionRun([[message("Three."), createEncryptedItem(1)]], {
       adapter,
       client: (baseURL) => {
         const { responses, containers, files } = openAIClient({ apiKey: testKey, baseURL });

@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
-import { encryptedItem } from "../../../tests/support/compaction/compaction-routes.ts";
+import { createEncryptedItem } from "../../../tests/support/compaction/compaction-routes.ts";
 import {
   addCall,
   answerTurn,
@@ -39,10 +39,10 @@ describe("ConversationWindow", () => {
         ],
       },
     ]);
-    expect(run.turns[1]?.body["input"]).toEqual([systemMessage, encryptedItem(1)]);
+    expect(run.turns[1]?.body["input"]).toEqual([systemMessage, createEncryptedItem(1)]);
     expect(run.session.get(historySlice)).toEqual([
       systemMessage,
-      encryptedItem(1),
+      createEncryptedItem(1),
       expect.objectContaining({ role: "assistant" }),
     ]);
   });
@@ -87,9 +87,9 @@ describe("ConversationWindow", () => {
     await run.evaluate();
     expect(run.compactions).toHaveLength(1);
     expect(run.session.get(compactionSlice)).toMatchObject({ compactionCount: 1 });
-    expect(run.session.get(historySlice)).toEqual([systemMessage, encryptedItem(1)]);
+    expect(run.session.get(historySlice)).toEqual([systemMessage, createEncryptedItem(1)]);
     await run.evaluate();
-    expect(run.turns[2]?.body["input"]).toEqual([systemMessage, encryptedItem(1)]);
+    expect(run.turns[2]?.body["input"]).toEqual([systemMessage, createEncryptedItem(1)]);
   });
 
   it("sends the window once when a conversation continues", async () => {
@@ -98,7 +98,11 @@ describe("ConversationWindow", () => {
     });
     await run.evaluate();
     await run.evaluate({ continue: true });
-    expect(run.turns[2]?.body["input"]).toEqual([systemMessage, encryptedItem(1), systemMessage]);
+    expect(run.turns[2]?.body["input"]).toEqual([
+      systemMessage,
+      createEncryptedItem(1),
+      systemMessage,
+    ]);
   });
 
   it("does not compact again until there are new items", async () => {
@@ -111,7 +115,7 @@ describe("ConversationWindow", () => {
     await run.evaluate();
     expect(run.turns).toHaveLength(4);
     expect(run.compactions[3]?.body["input"]).toMatchObject([
-      encryptedItem(3),
+      createEncryptedItem(3),
       { role: "assistant" },
     ]);
     expect(run.compactions).toHaveLength(4); // after the answer, which is new
@@ -186,7 +190,7 @@ describe("a conversation in a tool handler", () => {
     async (strategy) => {
       const compaction = { strategy, thresholdTokens: strategy === "server" ? 1_000 : 50 };
       const ends =
-        strategy === "server" ? [message("Three."), encryptedItem(9)] : answerTurn.output;
+        strategy === "server" ? [message("Three."), createEncryptedItem(9)] : answerTurn.output;
       const inner = { ...answerTurn, output: ends };
       const isInner = (turn: number) => turn === 3 || turn === 4;
       let turn = 0;
@@ -260,12 +264,12 @@ describe("a compacted window", () => {
     const before = run.session.snapshot();
     expect(run.session.get(compactionSlice)).toMatchObject({ compactionCount: 1 });
     await run.evaluate();
-    expect(run.session.get(compactionSlice)).toMatchObject({ window: [encryptedItem(2)] });
+    expect(run.session.get(compactionSlice)).toMatchObject({ window: [createEncryptedItem(2)] });
     run.session.restore(before);
     expect(run.session.get(compactionSlice)).toMatchObject({ compactionCount: 1 });
     await run.evaluate();
-    expect(run.turns[4]?.body["input"]).toEqual([systemMessage, encryptedItem(1)]);
+    expect(run.turns[4]?.body["input"]).toEqual([systemMessage, createEncryptedItem(1)]);
     await run.evaluate({ continue: true });
-    expect(getConversationItems(run.turns[5])[0]).toEqual(encryptedItem(1));
+    expect(getConversationItems(run.turns[5])[0]).toEqual(createEncryptedItem(1));
   });
 });

@@ -33,7 +33,7 @@ const selectTexts = (lines: readonly Line[], without: string) =>
   lines.filter(({ mark }) => mark !== without).map(({ text }) => text);
 const joinTexts = (texts: readonly string[], newline: string) =>
   texts.map((text) => text + newline).join("");
-const rendered = (lines: readonly Line[]) => lines.map(({ mark, text }) => mark + text);
+const renderLines = (lines: readonly Line[]) => lines.map(({ mark, text }) => mark + text);
 
 test("an edit of a whole file is applied exactly", async () => {
   await fc.assert(
@@ -41,7 +41,7 @@ test("an edit of a whole file is applied exactly", async () => {
       const text = joinTexts(before(lines), newline);
       const result = joinTexts(after(lines), newline);
       fc.pre(lines.length > 0 && text !== result);
-      const diff = joinTexts(["@@", ...rendered(lines)], newline);
+      const diff = joinTexts(["@@", ...renderLines(lines)], newline);
       expect(await applyDiff(text, diff)).toBe(result);
     }),
   );
@@ -56,7 +56,7 @@ test("an edit in hunks with some context is applied exactly or rejected", async 
       fc.integer({ min: 1, max: 3 }),
       async (lines, newline, context) => {
         const text = joinTexts(before(lines), newline);
-        const diff = createHunks(lines, context).flatMap((hunk) => ["@@", ...rendered(hunk)]);
+        const diff = createHunks(lines, context).flatMap((hunk) => ["@@", ...renderLines(hunk)]);
         const result = await applyDiff(text, joinTexts(diff, newline));
         if (result === null) return;
         applied++;
@@ -76,7 +76,7 @@ test("kept lines keep their bytes, regardless of line endings", async () => {
         some.map(({ line: { text }, newline }) => text + newline).join("");
       const staying = ended.filter(({ line: { mark } }) => mark === " ");
       fc.pre(staying.length < ended.length);
-      const diff = joinTexts(["@@", ...rendered(ended.map((one) => one.line))], "\n");
+      const diff = joinTexts(["@@", ...renderLines(ended.map((one) => one.line))], "\n");
       expect(await applyDiff(joinLines(ended), diff)).toBe(joinLines(staying));
     }),
   );
@@ -95,7 +95,7 @@ test("hunks are placed at their only possible positions or rejected, like a brut
       fc.array(letter, { maxLength: 7 }),
       fc.array(hunk, { minLength: 1, maxLength: 3 }),
       async (file, hunks) => {
-        const diff = hunks.flatMap((lines) => ["@@", ...rendered(lines)]);
+        const diff = hunks.flatMap((lines) => ["@@", ...renderLines(lines)]);
         const results = listResults(file, hunks);
         const [only = []] = results;
         const isClear = results.length === 1 && only.join() !== file.join();
@@ -116,8 +116,8 @@ test("a patch followed by its inverse restores the original bytes", async () => 
       const result = joinTexts(after(lines), newline);
       fc.pre(lines.length > 0 && text !== result);
       const back = lines.map(({ mark, text }) => ({ mark: inverse[mark], text }));
-      const done = await applyDiff(text, joinTexts(["@@", ...rendered(lines)], newline));
-      const undone = await applyDiff(done ?? "", joinTexts(["@@", ...rendered(back)], newline));
+      const done = await applyDiff(text, joinTexts(["@@", ...renderLines(lines)], newline));
+      const undone = await applyDiff(done ?? "", joinTexts(["@@", ...renderLines(back)], newline));
       expect(undone).toBe(text);
     }),
   );
@@ -126,7 +126,7 @@ test("a patch followed by its inverse restores the original bytes", async () => 
 test("operations have the same effect as the equivalent patch text", async () => {
   await fc.assert(
     fc.asyncProperty(edit, fc.integer({ min: 0, max: 2 }), async (lines, context) => {
-      const hunks = createHunks(lines, context).flatMap((hunk) => ["@@", ...rendered(hunk)]);
+      const hunks = createHunks(lines, context).flatMap((hunk) => ["@@", ...renderLines(hunk)]);
       const text = joinTexts(before(lines), "\n");
       const patch = ["*** Begin Patch", "*** Update File: a", ...hunks, "*** End Patch"].join("\n");
       const operations = [{ type: "update" as const, path: "a", diff: hunks.join("\n") }];

@@ -9,7 +9,8 @@ import { InMemoryFilesystem } from "../../files/filesystem/in-memory-filesystem.
 import type { PatchOperation } from "./patch-operation.ts";
 import { runPatch } from "./run-patch.ts";
 
-const patchOf = (...lines: string[]) => ["*** Begin Patch", ...lines, "*** End Patch"].join("\n");
+const createPatch = (...lines: string[]) =>
+  ["*** Begin Patch", ...lines, "*** End Patch"].join("\n");
 const matchError = (facts: object) => expect.objectContaining({ name: "PatchError", ...facts });
 
 async function createFilesystem(files: Record<string, string>): Promise<Filesystem> {
@@ -48,7 +49,7 @@ describe("runPatch()", () => {
       "c.txt": "c\n",
       "d/e.txt": "e\n",
     });
-    const patch = patchOf(
+    const patch = createPatch(
       "*** Add File: new/deep.txt",
       "+new",
       "*** Update File: ./a.txt",
@@ -98,21 +99,21 @@ describe("runPatch()", () => {
   });
 
   test("returns a frozen report", async () => {
-    const report = await runPatch(await createFilesystem({}), patchOf("*** Add File: a"));
+    const report = await runPatch(await createFilesystem({}), createPatch("*** Add File: a"));
     expect(Object.isFrozen(report) && Object.isFrozen(report.added)).toBe(true);
   });
 
   test("moves a binary file whose text does not change", async () => {
     const files = await createFilesystem({});
     await files.write("a.png", Uint8Array.of(0x89, 0xff, 0x00));
-    await runPatch(files, patchOf("*** Update File: a.png", "*** Move to: b.png"));
+    await runPatch(files, createPatch("*** Update File: a.png", "*** Move to: b.png"));
     expect([...(await files.readBytes("b.png"))]).toEqual([0x89, 0xff, 0x00]);
     expect(await files.exists("a.png")).toBe(false);
   });
 
   test("can create a file at the path of one deleted earlier in the patch", async () => {
     const files = await createFilesystem({ a: "a\n" });
-    await runPatch(files, patchOf("*** Delete File: a", "*** Add File: a/b", "+b"));
+    await runPatch(files, createPatch("*** Delete File: a", "*** Add File: a/b", "+b"));
     expect(await readFiles(files)).toEqual({ "a/b": "b\n" });
   });
 });
@@ -180,7 +181,9 @@ describe("runPatch() changes nothing and rejects the patch because", () => {
     const files = await createFilesystem({ "a.txt": "a\n", "gone.txt": "g\n", "dir/c.txt": "c\n" });
     await files.write("a.png", Uint8Array.of(0x89, 0xff));
     const before = await readFiles(files);
-    await expect(runPatch(files, patchOf(...fits, ...lines))).rejects.toThrow(matchError(facts));
+    await expect(runPatch(files, createPatch(...fits, ...lines))).rejects.toThrow(
+      matchError(facts),
+    );
     expect(await readFiles(files)).toEqual(before);
   });
 
@@ -200,7 +203,7 @@ describe("runPatch() changes nothing and rejects the patch because", () => {
       [`*** Delete File: ${path}`],
       ["*** Update File: a", `*** Move to: ${path}`],
     ]) {
-      const attempt = runPatch(files, patchOf(...fits.slice(0, 2), ...lines));
+      const attempt = runPatch(files, createPatch(...fits.slice(0, 2), ...lines));
       await expect(attempt).rejects.toThrow(matchError({ path, line: 4 }));
       await expect(attempt).rejects.toThrow(problem);
     }
@@ -223,7 +226,7 @@ describe("runPatch() changes nothing and rejects the patch because", () => {
 
   test("the file system is read-only", async () => {
     const files = replaceMethods(await createFilesystem({}), { readOnly: true });
-    await expect(runPatch(files, patchOf(...fits))).rejects.toThrow("is read-only");
+    await expect(runPatch(files, createPatch(...fits))).rejects.toThrow("is read-only");
   });
 
   test("a file cannot be read", async () => {
@@ -231,13 +234,13 @@ describe("runPatch() changes nothing and rejects the patch because", () => {
     const files = replaceMethods(await createFilesystem({ a: "a\n" }), {
       readBytes: () => Promise.reject(error),
     });
-    const attempt = runPatch(files, patchOf("*** Update File: a", ...update));
+    const attempt = runPatch(files, createPatch("*** Update File: a", ...update));
     await expect(attempt).rejects.toThrow(matchError({ path: "a", line: 2, cause: error }));
   });
 });
 
 describe("after a failed write, runPatch()", () => {
-  const patch = patchOf(
+  const patch = createPatch(
     "*** Update File: a",
     "@@",
     "-a",
@@ -272,7 +275,10 @@ describe("after a failed write, runPatch()", () => {
 
   test("undoes a file whose path is below another of the same patch", async () => {
     const files = await createFilesystem(tree);
-    const attempt = runPatch(files, patchOf("*** Add File: x", "+x", "*** Add File: x/y", "+y"));
+    const attempt = runPatch(
+      files,
+      createPatch("*** Add File: x", "+x", "*** Add File: x/y", "+y"),
+    );
     await expect(attempt).rejects.toThrow(matchError({ path: "x/y" }));
     expect(await readFiles(files)).toEqual(tree);
   });
@@ -282,7 +288,7 @@ describe("after a failed write, runPatch()", () => {
     await writeFile(join(folder, "a"), "a\n");
     const attempt = runPatch(
       new HostFilesystem(folder),
-      patchOf("*** Add File: x/y/z", "+z", "*** Delete File: a", "*** Add File: x/y/z/w", "+w"),
+      createPatch("*** Add File: x/y/z", "+z", "*** Delete File: a", "*** Add File: x/y/z/w", "+w"),
     );
     await expect(attempt).rejects.toThrow(matchError({ path: "x/y/z/w" }));
     expect(await readdir(folder)).toEqual(["a"]);
@@ -318,7 +324,7 @@ describe("the snapshot of a patch", () => {
     vi.restoreAllMocks();
   });
 
-  const add = patchOf("*** Add File: a", "+a");
+  const add = createPatch("*** Add File: a", "+a");
 
   async function countReleases(methods: Methods): Promise<number> {
     let count = 0;

@@ -51,13 +51,13 @@ export function compactionRoutes(options: CompactionRouteOptions = {}): Compacti
 }
 
 /** Creates an item that only the provider can read. */
-export function encryptedItem(nth: number): WireItem {
+export function createEncryptedItem(nth: number): WireItem {
   return { id: `cmp_${nth}`, type: "compaction", encrypted_content: `sealed ${nth}` };
 }
 
 function createWindow(nth: number, { body }: SeenRequest): readonly WireItem[] {
   const userItems = readRecords(body, "input").filter(({ role }) => role === "user");
-  return [...userItems, encryptedItem(nth)];
+  return [...userItems, createEncryptedItem(nth)];
 }
 
 function isWindow(reply: readonly WireItem[] | RouteAnswer): reply is readonly WireItem[] {

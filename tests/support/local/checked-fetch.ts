@@ -11,7 +11,7 @@ export interface CheckedFetch {
 }
 
 /** Wraps a `fetch` with validation. Callers get every response unchanged. */
-export function checkedFetch(fetch: typeof globalThis.fetch): CheckedFetch {
+export function createCheckedFetch(fetch: typeof globalThis.fetch): CheckedFetch {
   const readings: Promise<readonly string[]>[] = [];
   return {
     async fetch(input, init) {

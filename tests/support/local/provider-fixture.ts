@@ -10,7 +10,7 @@ import {
 } from "weakincentives/local";
 import type { WireItem } from "../../../src/openai/wire.ts";
 import { hostSandbox } from "../host-sandbox.ts";
-import { checkedFetch, parseEvents } from "./checked-fetch.ts";
+import { createCheckedFetch, parseEvents } from "./checked-fetch.ts";
 
 /** A provider on a socket, for one test. All its responses are validated against OpenAI's document. */
 export interface ProviderFixture {
@@ -44,7 +44,7 @@ export async function startProviderFixture(
     ...options,
   });
   const { url } = await provider.listen();
-  const { fetch, problems } = checkedFetch(globalThis.fetch);
+  const { fetch, problems } = createCheckedFetch(globalThis.fetch);
   onTestFinished(async () => {
     try {
       expect(await problems()).toEqual([]);

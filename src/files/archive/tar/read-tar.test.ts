@@ -261,13 +261,13 @@ describe("readTar() rejects an archive", () => {
 
   test("that becomes shorter while it is read", async () => {
     const path = writeArchive(createTar({ content: Buffer.alloc(200_000) }));
-    const reading = async () => {
+    const readAll = async () => {
       for await (const file of readTar(path, NO_LIMITS)) {
         truncateSync(path, 100_000);
         await collect(file.read());
       }
     };
-    await expect(reading()).rejects.toThrow("is cut off");
+    await expect(readAll()).rejects.toThrow("is cut off");
   });
 
   test.each([

@@ -39,17 +39,17 @@ describe("record()", () => {
 });
 
 test("validators pass the wording on to nested validators", () => {
-  const problemOf = (shape: typeof boolean, value: unknown) =>
+  const findProblem = (shape: typeof boolean, value: unknown) =>
     shape(value, "x", anthropicWording)?.message;
-  expect(problemOf(array(boolean), [true, 1])).toBe("x.1: Input should be a valid boolean");
-  expect(problemOf(object({ a: boolean }), { a: true, b: 1 })).toBe(
+  expect(findProblem(array(boolean), [true, 1])).toBe("x.1: Input should be a valid boolean");
+  expect(findProblem(object({ a: boolean }), { a: true, b: 1 })).toBe(
     "x.b: Extra inputs are not permitted",
   );
-  expect(problemOf(object({ a: oneOf("b") }), { a: 1 })).toBe("x.a: Input should be 'b'");
-  expect(problemOf(recordOf(string({ min: 2 })), { a: "b" })).toBe(
+  expect(findProblem(object({ a: oneOf("b") }), { a: 1 })).toBe("x.a: Input should be 'b'");
+  expect(findProblem(recordOf(string({ min: 2 })), { a: "b" })).toBe(
     "x.a: String should have at least 2 characters",
   );
-  expect(problemOf(array(boolean, { max: 1 }), [true, true])).toBe(
+  expect(findProblem(array(boolean, { max: 1 }), [true, true])).toBe(
     "x: List should have at most 1 item",
   );
 });

@@ -111,9 +111,15 @@ describe("toChatTurns() with calls of the client's functions", () => {
   });
 
   test("merges calls with the text before them, not with the text after them", () => {
-    const said = (text: string) => ({ type: "message", role: "assistant", content: text });
+    const createAnswer = (text: string) => ({ type: "message", role: "assistant", content: text });
     expect(
-      convertItems(said("A."), said("B."), createCall("1"), createOutput("1"), said("C.")),
+      convertItems(
+        createAnswer("A."),
+        createAnswer("B."),
+        createCall("1"),
+        createOutput("1"),
+        createAnswer("C."),
+      ),
     ).toEqual([
       { role: "assistant", text: "A.", calls: [] },
       { role: "assistant", text: "B.", calls: [createTurnCall("1")] },

@@ -8,7 +8,7 @@ import {
 } from "./tool-choice.ts";
 
 const checkToolChoice = createToolChoiceCheck(builtInCatalog);
-const allowedBy = (choice: ToolChoice, given: readonly WireItem[]) =>
+const listAllowed = (choice: ToolChoice, given: readonly WireItem[]) =>
   narrowTools(choice, given, builtInCatalog);
 
 const look = { type: "function", name: "look" };
@@ -47,12 +47,12 @@ describe("a tool choice", () => {
       [shell],
     ],
   ])("of %j is accepted", (choice, mustCall, left) => {
-    expect(allowedBy(checkToolChoice(choice, tools), tools)).toEqual({ mustCall, tools: left });
+    expect(listAllowed(checkToolChoice(choice, tools), tools)).toEqual({ mustCall, tools: left });
   });
 
   test("of a computer accepts any of its types", () => {
     const computer = [{ type: "computer_use_preview" }];
-    expect(allowedBy(checkToolChoice({ type: "computer" }, computer), computer).tools).toEqual(
+    expect(listAllowed(checkToolChoice({ type: "computer" }, computer), computer).tools).toEqual(
       computer,
     );
   });

@@ -52,8 +52,14 @@ describe("a compaction", () => {
   });
 
   test("distinguishes refusals and images from other parts", () => {
-    const said = (part: object) => ({ type: "message", role: "assistant", content: [part] });
-    const [no, never] = ["No.", "Never."].map((refusal) => said({ type: "refusal", refusal }));
+    const createAnswer = (part: object) => ({
+      type: "message",
+      role: "assistant",
+      content: [part],
+    });
+    const [no, never] = ["No.", "Never."].map((refusal) =>
+      createAnswer({ type: "refusal", refusal }),
+    );
     const item = createCompactionItem([no ?? {}], services);
     expect(openCompactions([no ?? {}, never ?? {}, item], services)).toEqual([never, no]);
   });
