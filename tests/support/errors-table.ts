@@ -99,6 +99,7 @@ const INTERNAL_CLASSES = [
   "StoppedError",
   "SyncError",
   "TransportBodyError",
+  "TransportFetchError",
   "TransportTimeoutError",
   "UntransferableError",
 ];

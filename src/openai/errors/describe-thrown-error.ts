@@ -1,4 +1,4 @@
-import { getErrorMessage } from "../../base/errors.ts";
+import { getErrorMessage, WinkError } from "../../base/errors.ts";
 import { redactError } from "../../base/redact.ts";
 import {
   type DescribedFailure,
@@ -6,13 +6,14 @@ import {
   type RequestContext,
   toOneLine,
 } from "./request-failure.ts";
-import { TransportBodyError } from "./transport-errors.ts";
+import { TransportBodyError, TransportFetchError } from "./transport-errors.ts";
 
 /** Describes an error thrown by a client or its connection, without an error response. */
 export function describeThrownError(thrown: unknown, context: RequestContext): DescribedFailure {
   const { reason, problem, remedy = null, ...facts } = diagnose(thrown, context);
+  const original = thrown instanceof TransportFetchError ? thrown.cause : thrown;
   // A parser's message quotes part of the text; half a secret would not be redacted.
-  const cause = reason === "body" ? undefined : redactError(thrown, context.secrets);
+  const cause = reason === "body" ? undefined : redactError(original, context.secrets);
   return { problem, remedy, details: { reason, ...context.response, ...facts, cause } };
 }
 
@@ -37,7 +38,8 @@ function diagnose(thrown: unknown, context: RequestContext): Diagnosis {
   if (thrown instanceof SyntaxError) {
     return { reason: "body", problem: "returned invalid or truncated JSON" };
   }
-  const stray = NO_OBJECT.exec(last)?.[1];
+  const isFromFetch = thrown instanceof TransportFetchError;
+  const stray = isFromFetch ? undefined : NO_OBJECT.exec(last)?.[1];
   if (stray !== undefined) {
     const problem = "returned no object";
     return { reason: "body", problem, remedy: PROXY_REMEDY, body: stray };
@@ -46,10 +48,15 @@ function diagnose(thrown: unknown, context: RequestContext): Diagnosis {
     const remedy = "Check baseURL. Set NODE_EXTRA_CA_CERTS to trust your own certificate.";
     return { reason: "network", problem: `failed: ${last}`, remedy, shouldRetry: false };
   }
-  if (!codes.some((code) => NETWORK.test(code)) && !chain.some(isConnectionError)) {
+  const isNetwork = codes.some((code) => NETWORK.test(code)) || chain.some(isConnectionError);
+  if (!isFromFetch && !isNetwork) {
     return { reason: "unknown", problem: `failed: ${last}` };
   }
   const problem = response ? `lost its connection during the response: ${last}` : `failed: ${last}`;
+  // This package's own errors are wrong uses, such as of a closed local provider: they stay wrong.
+  if (chain.some((link) => link instanceof WinkError)) {
+    return { reason: "network", problem, shouldRetry: false };
+  }
   return { reason: "network", problem, remedy: "Check baseURL and the network." };
 }
 

@@ -13,3 +13,12 @@ export class TransportTimeoutError extends Error {
 export class TransportBodyError extends Error {
   override readonly name = "BodyTooLong";
 }
+
+/** The caller's `fetch`, or the body of its response, threw. `cause` is what it threw. */
+export class TransportFetchError extends Error {
+  override readonly name = "FetchFailed";
+
+  constructor(cause: unknown) {
+    super("fetch threw", { cause });
+  }
+}

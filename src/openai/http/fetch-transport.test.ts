@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { sendResponse, startRawServer } from "../../../tests/support/raw-server.ts";
+import { WinkError } from "../../base/errors.ts";
 import { fakeClock } from "../../testing/fake-clock.ts";
 import { HttpClient } from "./http-client.ts";
 
@@ -7,6 +8,21 @@ const timeoutMs = 1_000;
 
 function waitForever<Result>(): Promise<Result> {
   return new Promise(() => {});
+}
+
+/** Runs code that throws, where a `Response` or bytes were expected. */
+async function fail(work: () => unknown): Promise<never> {
+  await work();
+  throw new Error("the work must throw");
+}
+
+async function catchError(work: () => PromiseLike<unknown>): Promise<Error> {
+  try {
+    await work();
+  } catch (error) {
+    if (error instanceof Error) return error;
+  }
+  throw new Error("the work must throw an error");
 }
 
 describe("fetchTransport() with a custom fetch", () => {
@@ -59,6 +75,69 @@ describe("fetchTransport() with a custom fetch", () => {
     await expect(new HttpClient({ fetch }).responses.create({})).rejects.toMatchObject({
       name: "OpenAIRequestError",
       reason: "network",
+    });
+  });
+
+  const own = () => JSON.parse("{ my config");
+  const thrown: readonly (readonly [string, () => unknown])[] = [
+    ["a SyntaxError", own],
+    ["a RangeError", () => "x".repeat(-1)],
+    [
+      "an error of another library",
+      () => Promise.reject(new Error("the proxy's token is missing")),
+    ],
+    [
+      "the official client's stray message",
+      () => Promise.reject(new Error("Cannot use 'in' operator to search for 'object' in <html>")),
+    ],
+  ];
+
+  test.each(thrown)(
+    "reports %s that fetch throws as a network failure, with its cause",
+    async (_, work) => {
+      const original = await catchError(async () => await work());
+      const client = new HttpClient({ fetch: async () => await fail(work) });
+      const error = await catchError(() => client.responses.create({}));
+      expect(error).toMatchObject({
+        name: "OpenAIRequestError",
+        reason: "network",
+        cause: { name: original.name, message: original.message },
+      });
+      expect(error.message).toContain(original.message);
+    },
+  );
+
+  test.each(thrown)(
+    "reports %s that a body throws as a lost connection, with its cause",
+    async (_, work) => {
+      const original = await catchError(async () => await work());
+      const pull = async () => await fail(work);
+      const fetch = async () => new Response(new ReadableStream<Uint8Array>({ pull }));
+      const error = await catchError(() => new HttpClient({ fetch }).responses.create({}));
+      expect(error).toMatchObject({
+        reason: "network",
+        cause: { name: original.name, message: original.message },
+      });
+      expect(error.message).toContain("lost its connection during the response");
+    },
+  );
+
+  test("reports an error of this package, which a retry does not fix", async () => {
+    const fetch = () => Promise.reject(new WinkError("The local provider is closed."));
+    const error = await catchError(() => new HttpClient({ fetch }).responses.create({}));
+    expect(error).toMatchObject({
+      message: "POST /responses failed: The local provider is closed",
+      reason: "network",
+      shouldRetry: false,
+    });
+  });
+
+  test("reports a thrown value that is no error", async () => {
+    const fetch = () => Promise.reject("offline");
+    await expect(new HttpClient({ fetch }).responses.create({})).rejects.toMatchObject({
+      message: 'POST /responses failed: "offline". Check baseURL and the network.',
+      reason: "network",
+      cause: "offline",
     });
   });
 

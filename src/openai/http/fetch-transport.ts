@@ -1,5 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import { raceAbort } from "../../base/clock.ts";
+import { TransportFetchError } from "../errors/transport-errors.ts";
 import { encodeForm } from "./encode-form.ts";
 import { type IdleTimeout, startIdleTimeout } from "./idle-timeout.ts";
 import { isForm, isNode, type Multipart, type Transport, toStream } from "./transport.ts";
@@ -17,8 +18,8 @@ export function fetchTransport(fetch: typeof globalThis.fetch, clock: Clock): Tr
         ? createFormContent(body, fetch, idleTimeout)
         : createPlainContent(body);
       const headers = { ...request.headers, ...content.headers };
-      const sent = fetch(request.url, { method, signal, ...content, headers });
-      const response = await raceAbort(sent, signal);
+      const send = async () => await fetch(request.url, { method, signal, ...content, headers });
+      const response = await wrapThrown(send, signal);
       idleTimeout.pause();
       const reader = response.body?.getReader();
       const cancel = () => {
@@ -106,12 +107,25 @@ async function* readChunks(
   try {
     while (reader) {
       idleTimeout.restart("UND_ERR_BODY_TIMEOUT");
-      const { done, value } = await raceAbort(reader.read(), signal);
+      const { done, value } = await wrapThrown(() => reader.read(), signal);
       if (done) return;
       idleTimeout.pause();
       yield value;
     }
   } finally {
     cancel();
+  }
+}
+
+/** Wraps what the caller's code throws, so that it is not mistaken for an error of this package. */
+async function wrapThrown<Result>(
+  work: () => Promise<Result>,
+  signal: AbortSignal,
+): Promise<Result> {
+  try {
+    return await raceAbort(work(), signal);
+  } catch (thrown) {
+    if (signal.aborted) throw thrown;
+    throw new TransportFetchError(thrown);
   }
 }
