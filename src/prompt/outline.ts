@@ -1,3 +1,5 @@
+import type { HostedTool } from "../tools/hosted-tool.ts";
+import type { Tool } from "../tools/tool.ts";
 import type { Section } from "./section.ts";
 
 /** A section and its place in the template. */
@@ -44,3 +46,21 @@ export function hasTools({ section }: Pick<PlacedSection, "section">): boolean {
     section.children.some((child) => hasTools({ section: child }))
   );
 }
+
+/** A section with the tools it returned. */
+export interface SectionTools extends PlacedSection {
+  readonly tools: readonly Tool[];
+  readonly hostedTools: readonly HostedTool[];
+}
+
+/** Lists the tools of each section. The sections are asked once. */
+export function listSectionTools(outline: readonly PlacedSection[]): readonly SectionTools[] {
+  return outline.map((placed) => ({
+    ...placed,
+    tools: placed.section.tools(),
+    hostedTools: placed.section.hostedTools(),
+  }));
+}
+
+/** Names of the tools that the library itself offers to the model. */
+export const RESERVED_NAMES: ReadonlySet<string> = new Set(["open_sections", "read_section"]);

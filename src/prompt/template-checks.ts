@@ -1,10 +1,7 @@
 import { PromptValidationError } from "../base/errors.ts";
 import { quoteNames } from "../base/quote-value.ts";
 import { type JsonSchema, listFields } from "../base/schema/schema.ts";
-import type { PlacedSection } from "./outline.ts";
-
-/** Names of the tools that the library itself offers to the model. */
-const RESERVED_NAMES: ReadonlySet<string> = new Set(["open_sections", "read_section"]);
+import { type PlacedSection, RESERVED_NAMES, type SectionTools } from "./outline.ts";
 
 /** Rejects two sections with the same path. */
 export function checkTemplatePaths(outline: readonly PlacedSection[], template: string): void {
@@ -23,10 +20,10 @@ export function checkTemplatePaths(outline: readonly PlacedSection[], template: 
 }
 
 /** Rejects duplicate tool names, enabled or not, and reserved names. */
-export function checkToolNames(outline: readonly PlacedSection[], template: string): void {
+export function checkToolNames(sections: readonly SectionTools[], template: string): void {
   const owners = new Map<string, string>();
-  for (const { path, section } of outline) {
-    for (const { name } of [...section.tools(), ...section.hostedTools()]) {
+  for (const { path, tools, hostedTools } of sections) {
+    for (const { name } of [...tools, ...hostedTools]) {
       const field = `Template "${template}" section "${path}" tool`;
       const owner = owners.get(name);
       if (owner !== undefined) {

@@ -3,9 +3,10 @@ import { PromptValidationError } from "../base/errors.ts";
 import type { Schema } from "../base/schema/schema.ts";
 import { checkPolicies, type ToolPolicy } from "../tools/policy.ts";
 import { ResourceRegistry } from "../tools/resources.ts";
+import { checkPolicyNames } from "./check-policy-names.ts";
 import { describePrompt } from "./describe-prompt.ts";
 import { checkFeedback, type FeedbackProvider } from "./feedback.ts";
-import { createOutline, type PlacedSection } from "./outline.ts";
+import { createOutline, listSectionTools, type PlacedSection } from "./outline.ts";
 import { createOutputContract, type OutputContract } from "./output-contract.ts";
 import type { CompatibleSections, ParamsOf } from "./params.ts";
 import type { PromptDescriptor } from "./prompt-descriptor.ts";
@@ -99,13 +100,15 @@ export class PromptTemplate<Output = string, Sections extends Section = Section>
     this.sections = checkSections(options.sections, this.name);
     this.outline = Object.freeze(createOutline(this.sections));
     checkTemplatePaths(this.outline, this.name);
-    checkToolNames(this.outline, this.name);
+    const listed = listSectionTools(this.outline);
+    checkToolNames(listed, this.name);
     checkParamTypes(this.outline, this.name);
     const { output, allowExtraKeys = false } = options;
     const field = `Template "${this.name}" output`;
     this.output = output ? createOutputContract(output, allowExtraKeys, field) : null;
     this.resources = checkRegistry(options.resources, this.name);
     this.policies = checkPolicies(options.policies, `Template "${this.name}" policies`);
+    checkPolicyNames(listed, this);
     this.feedback = checkFeedback(options.feedback, `Template "${this.name}" feedback`);
     Object.freeze(this);
   }

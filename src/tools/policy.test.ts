@@ -9,7 +9,10 @@ import { Session } from "../session/session.ts";
 import { recordingBus } from "../testing/recording-bus.ts";
 import { scriptedClient } from "../testing/scripted-client.ts";
 import { callRecord } from "./call-record.ts";
+import { webSearchTool } from "./hosted/web-search.ts";
+import { NativeTool } from "./native-tool.ts";
 import type { ToolPolicy } from "./policy.ts";
+import { ProviderTool } from "./provider-tool.ts";
 import { readBeforeWrite } from "./read-before-write.ts";
 import { sequentialDependency } from "./sequential-dependency.ts";
 import { Tool } from "./tool.ts";
@@ -232,5 +235,121 @@ describe("readBeforeWrite()", () => {
     expect(read[0]).toContain('Read "a" with "look"');
     expect(read[1]).toBe("OK");
     expect(() => readBeforeWrite({ readTools: ["Look!"] })).toThrow(PromptValidationError);
+  });
+});
+
+describe("a policy that names tools", () => {
+  const after = (tool: string, ...names: string[]) => sequentialDependency({ tool, after: names });
+  const hostedTools = [webSearchTool()];
+  const params = z.object({});
+  const native = new NativeTool({ name: "grab", description: "Grabs.", params, result: params });
+  const provided = new ProviderTool({
+    name: "fetch_it",
+    description: "Fetches.",
+    params: z.object({}),
+    provider: "openai",
+    kind: "web_search",
+    config: {},
+    policies: [denyWith("never")],
+  });
+  const createTemplate = (
+    tools: readonly Tool[],
+    { section = [], template = [] }: Omit<Guarded, "tools"> = {},
+  ) =>
+    new PromptTemplate({
+      ns: "demo",
+      key: "k",
+      policies: template,
+      sections: [
+        new MarkdownSection({
+          key: "work",
+          title: "W",
+          template: "",
+          tools,
+          hostedTools,
+          policies: section,
+          children: [
+            new MarkdownSection({
+              key: "ship",
+              title: "S",
+              template: "",
+              tools: [createTool("ship")],
+            }),
+          ],
+        }),
+      ],
+    });
+  const works = [createTool("test"), createTool("review")];
+
+  test.each<readonly [string, () => unknown, RegExp]>([
+    [
+      "an unknown guarded tool",
+      () => createTemplate(works, { template: [after("shipp", "test")] }),
+      /^Template "demo:k" policy must name tools of the template, not "shipp", got "shipp after test"\. Did you mean "ship"\?$/,
+    ],
+    [
+      "an unknown tool in `after`",
+      () => createTemplate(works, { template: [after("ship", "test", "approve_it")] }),
+      /not "approve_it".* Use one of "test", "review", .*"web_search"/,
+    ],
+    [
+      "a hosted tool",
+      () => createTemplate(works, { template: [after("web_search", "test")] }),
+      /must not guard "web_search", because no policy is checked before a hosted tool runs, got .* Remove the policy, and limit the tool with its own config\.$/,
+    ],
+    [
+      "a native tool",
+      () => createTemplate([...works, native], { template: [after("grab", "test")] }),
+      /must not guard "grab"/,
+    ],
+    [
+      "a provider tool that has the policy itself",
+      () => createTemplate([...works, provided]),
+      /^Template "demo:k" tool "fetch_it" policy must not guard "fetch_it"/,
+    ],
+    [
+      "a tool of another section",
+      () => createTemplate(works, { section: [after("ship", "test")] }),
+      /^Template "demo:k" section "work" policy must guard "test", "review", because it is not checked for "ship".* Move the policy to "ship", to its section or to the template\.$/,
+    ],
+    [
+      "another tool than the one that has it",
+      () => createTemplate([...works, createTool("go", { policies: [after("ship", "test")] })]),
+      /^Template "demo:k" tool "go" policy must guard "go"/,
+    ],
+    [
+      "an unknown tool that reads",
+      () => createTemplate(works, { template: [readBeforeWrite({ readTools: ["look"] })] }),
+      /not "look"/,
+    ],
+    [
+      "an unknown tool that writes",
+      () => createTemplate(works, { template: [readBeforeWrite({ writeTools: ["put"] })] }),
+      /not "put"/,
+    ],
+    [
+      "an unknown tool in a policy of your own",
+      () => createTemplate(works, { template: [{ ...denyWith("mine"), guards: ["tests"] }] }),
+      /not "tests".* Did you mean "test"\?$/,
+    ],
+  ])("rejects %s when the template is created", (_, make, message) => {
+    expect(make).toThrow(PromptValidationError);
+    expect(make).toThrow(message);
+  });
+
+  test("may wait for hosted tools and the library's own, and guard its section's tools", () => {
+    expect(() =>
+      createTemplate(works, {
+        template: [after("ship", "web_search", "read_section"), readBeforeWrite()],
+        section: [after("review", "ship")],
+      }),
+    ).not.toThrow();
+  });
+
+  test("must list their names", () => {
+    const policy = { ...denyWith("mine"), guards: "test" };
+    expect(() => createTool("work", { policies: [policy as never] })).toThrow(
+      "must be an array of policies",
+    );
   });
 });

@@ -9,6 +9,16 @@ export interface ToolPolicy {
   /** Name shown with each denial. */
   readonly name: string;
   /**
+   * Names of the tools that the policy denies calls to. The template rejects names that it does not
+   * have, and hosted tools. @default not checked
+   */
+  readonly guards?: readonly string[] | undefined;
+  /**
+   * Names of the other tools whose calls the policy depends on. The template rejects names that it
+   * does not have. @default not checked
+   */
+  readonly requires?: readonly string[] | undefined;
+  /**
    * Returns why the call may not run now, for the model to read, or `null` to allow it. Throwing
    * denies the call.
    */
@@ -53,6 +63,11 @@ export function checkPolicies(
 
 function isPolicy(value: unknown): value is ToolPolicy {
   if (typeof value !== "object" || value === null) return false;
-  const { name, check } = value as Partial<ToolPolicy>;
-  return typeof name === "string" && name !== "" && typeof check === "function";
+  const { name, check, guards = [], requires = [] } = value as Partial<ToolPolicy>;
+  const isNamed = typeof name === "string" && name !== "" && typeof check === "function";
+  return isNamed && [guards, requires].every(isNameList);
+}
+
+function isNameList(value: unknown): boolean {
+  return Array.isArray(value) && value.every((name) => typeof name === "string");
 }

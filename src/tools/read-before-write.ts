@@ -23,6 +23,9 @@ export function readBeforeWrite(options: ReadBeforeWriteOptions = {}): ToolPolic
   );
   return Object.freeze({
     name: "read before write",
+    // The default names need not exist: a read-only section has no tools that write.
+    ...(options.writeTools && { guards: Object.freeze([...writers]) }),
+    ...(options.readTools && { requires: Object.freeze(readers) }),
     check: async ({ tool, params }, { session, filesystem }) => {
       if (!writers.has(tool)) return null;
       const path = isPlainObject(params) ? params["path"] : undefined;

@@ -13,7 +13,9 @@ export interface SequentialDependencyOptions {
 }
 
 /**
- * Returns a policy that allows `tool` only after the others have succeeded in the session.
+ * Returns a policy that allows `tool` only after the others have succeeded in the session. All of
+ * them must be tools of the template, and `tool` must not be hosted: the provider runs hosted tools
+ * before a policy could stop them.
  *
  * @example
  * ```ts
@@ -34,6 +36,8 @@ export function sequentialDependency({ tool, after }: SequentialDependencyOption
   const required = checkAfter(tool, after);
   return Object.freeze({
     name: `${tool} after ${required.join(", ")}`,
+    guards: Object.freeze([tool]),
+    requires: Object.freeze(required),
     check: ({ tool: called }, { session }) => {
       if (called !== tool) return null;
       const { tools } = session.get(callRecord);
