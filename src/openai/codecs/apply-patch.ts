@@ -9,7 +9,12 @@ import { isSnapshotable } from "../../tools/open-resources.ts";
 import type { WireApplyPatch, WireItem, WireOutput } from "../wire.ts";
 import type { HostedToolCodec } from "./codec.ts";
 import { getCallId, identifyCall, omitUndefined } from "./codec-call.ts";
-import { type LivePatchTool, readOperation, runPatch } from "./run-patch.ts";
+import {
+  createMissingFilesystemError,
+  type LivePatchTool,
+  readOperation,
+  runPatch,
+} from "./run-patch.ts";
 
 /**
  * The apply_patch tool: the model writes patches, and this package applies them.
@@ -20,8 +25,9 @@ export const applyPatchCodec: HostedToolCodec<ApplyPatchConfig, ApplyPatchResult
 
   params: { operation: "string", path: "string", diff: "string" },
 
-  serialize(tool) {
+  serialize(tool: LivePatchTool, { hasFilesystem }) {
     checkWithFactory(tool, () => applyPatchTool(tool.config));
+    if (hasFilesystem === false && !tool.live.filesystem) throw createMissingFilesystemError(tool);
     const entry: WireApplyPatch = { type: "apply_patch" };
     return entry;
   },

@@ -11,6 +11,8 @@ export interface CodecEnv {
   readonly containerId: string | null;
   /** Options of the container that the provider creates for the workspace. @default none */
   readonly auto?: ContainerOptions | undefined;
+  /** Whether the prompt has a file system, for tools that run locally. @default unknown */
+  readonly hasFilesystem?: boolean | undefined;
 }
 
 /** Everything OpenAI-specific about one kind of hosted tool, both directions, in one object. */

@@ -62,12 +62,17 @@ const operations: ReadonlyMap<string, ApplyPatchCall["operation"]> = new Map([
 
 const verbs = { create: "Created", update: "Updated", delete: "Deleted" } as const;
 
-function findFilesystem({ name, live }: LivePatchTool, context: CallContext) {
-  const filesystem = live.filesystem ?? context.filesystem;
+function findFilesystem(tool: LivePatchTool, context: CallContext) {
+  const filesystem = tool.live.filesystem ?? context.filesystem;
   if (filesystem) return filesystem;
-  throw new InvalidOptionError({
+  throw createMissingFilesystemError(tool);
+}
+
+/** Creates the error for a patch tool that has no files to patch. */
+export function createMissingFilesystemError({ name, live }: LivePatchTool): InvalidOptionError {
+  return new InvalidOptionError({
     field: `Hosted tool "${name}" filesystem`,
-    value: filesystem,
+    value: live.filesystem ?? null,
     rule: "must be a Filesystem if the prompt has no workspace",
     remedy:
       "create the tool with applyPatchTool(config, { filesystem }), or add a workspace section",

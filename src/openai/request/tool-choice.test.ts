@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { createTaskPrompt, lookTool, runScript } from "../../../tests/support/openai-run.ts";
 import { functionCall, message, webSearchCall } from "../../../tests/support/wire-server.ts";
 import type { ToolChoice } from "../../adapter/model-client.ts";
+import { InMemoryFilesystem } from "../../files/filesystem/in-memory-filesystem.ts";
 import { applyPatchTool } from "../../tools/hosted/apply-patch.ts";
 import { codeInterpreterTool } from "../../tools/hosted/code-interpreter.ts";
 import { imageGenerationTool } from "../../tools/hosted/image-generation.ts";
@@ -18,7 +19,7 @@ const prompt = createTaskPrompt({
     codeInterpreterTool(),
     imageGenerationTool(),
     shellTool(),
-    applyPatchTool(),
+    applyPatchTool({}, { filesystem: new InMemoryFilesystem() }),
     createMcpTool("docs"),
     createMcpTool("code"),
   ],

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { createTaskPrompt, type RunOptions, runScript } from "../../../tests/support/openai-run.ts";
 import { message } from "../../../tests/support/wire-server.ts";
+import { InMemoryFilesystem } from "../../files/filesystem/in-memory-filesystem.ts";
 import { applyPatchTool } from "../../tools/hosted/apply-patch.ts";
 import { codeInterpreterTool } from "../../tools/hosted/code-interpreter.ts";
 import { fileSearchTool } from "../../tools/hosted/file-search.ts";
@@ -57,6 +58,15 @@ describe("evaluate() rejects before any request", () => {
     const error = await getRejection({ prompt, adapter: { model: "gpt-4o-mini" } });
     expect(error).toMatchObject({ name: "PromptEvaluationError", phase: "request" });
     expect(error?.message).toMatch(/"apply_patch" cannot be used: .*gpt-4o/);
+  });
+
+  test("a patch tool without files to patch", async () => {
+    const prompt = createTaskPrompt({ hostedTools: [applyPatchTool({}, { name: "patch" })] });
+    const error = await getRejection({ prompt });
+    expect(error).toMatchObject({ name: "PromptEvaluationError", phase: "request" });
+    expect(error?.message).toBe(
+      'Hosted tool "patch" filesystem must be a Filesystem if the prompt has no workspace, got null. Create the tool with applyPatchTool(config, { filesystem }), or add a workspace section.',
+    );
   });
 
   test("two tools with the same kind and no label, in phase render", async () => {
@@ -171,7 +181,9 @@ describe('with unsupportedHostedTools "omit"', () => {
 });
 
 test("the nativeTools option overrides the default table", async () => {
-  const prompt = createTaskPrompt({ hostedTools: [applyPatchTool(), webSearchTool()] });
+  const prompt = createTaskPrompt({
+    hostedTools: [applyPatchTool({}, { filesystem: new InMemoryFilesystem() }), webSearchTool()],
+  });
   const nativeTools = { "gpt-4o": ["apply_patch", "web_search"], "gpt-9": ["web_search"] };
   const able = await runScript([[message("Hi.")]], {
     prompt,

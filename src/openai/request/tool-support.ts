@@ -4,6 +4,7 @@ import { PromptEvaluationError } from "../../base/evaluation-errors.ts";
 import { isPlainObject } from "../../base/freeze.ts";
 import { quoteNames } from "../../base/quote-value.ts";
 import { suggestSpelling } from "../../base/suggest-spelling.ts";
+import type { Prompt } from "../../prompt/prompt.ts";
 import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import { checkOneToolPerKind } from "../../tools/hosted-tool.ts";
@@ -14,11 +15,11 @@ import { codeToolRemedy } from "../hosted-tools-config.ts";
 import type { WireTool } from "../wire.ts";
 import { findNativeParamsProblem } from "./native-params.ts";
 
-/** The adapter's settings that decide which hosted tools it supports. */
-export type ToolSupport = Pick<
-  AdapterSettings,
-  "model" | "codecs" | "capabilities" | "unsupported"
->;
+/** The adapter's settings and the prompt, which decide which hosted tools can be used. */
+export interface ToolSupport
+  extends Pick<AdapterSettings, "model" | "codecs" | "capabilities" | "unsupported"> {
+  readonly prompt: Pick<Prompt, "filesystem">;
+}
 
 /** Throws if a prompt's hosted tools cannot work together; returns the tools to omit. */
 export function checkHostedTools(
@@ -38,7 +39,9 @@ export function checkHostedTools(
     support.codecs.get(tool.kind)?.label?.(tool),
   );
   checkNativeTools(rendered, supported, support.codecs);
-  toWireTools(supported, support.codecs, { model: support.model, containerId: null });
+  const hasFilesystem = support.prompt.filesystem() !== null;
+  const env = { model: support.model, containerId: null, hasFilesystem };
+  toWireTools(supported, support.codecs, env);
   return omissions;
 }
 
