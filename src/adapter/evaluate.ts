@@ -1,3 +1,4 @@
+import { checkFence } from "../base/call-fence.ts";
 import { raceAbort } from "../base/clock.ts";
 import { getErrorMessage } from "../base/errors.ts";
 import { PromptEvaluationError } from "../base/evaluation-errors.ts";
@@ -35,6 +36,7 @@ export async function evaluate<Output>(
   const { session } = settings;
   try {
     guard.enter("request");
+    checkFence("A nested evaluation");
     return await session.lock.runExclusive((isNested) => converse(isNested), {
       signal: guard.signal,
       parentScope: settings[parentScope],

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
+import { createAsyncContext } from "../base/async-context.ts";
 import { Prompt } from "../prompt/prompt.ts";
 import { MarkdownSection } from "../prompt/sections/markdown-section.ts";
 import { PromptTemplate } from "../prompt/template.ts";
 import { Session } from "../session/session.ts";
-import { createAsyncContext, SessionLock } from "../session/session-lock.ts";
+import { SessionLock } from "../session/session-lock.ts";
 import { defineSlice } from "../session/slice.ts";
 import { type ScriptStep, scriptedClient } from "../testing/scripted-client.ts";
 import { Tool } from "../tools/tool.ts";

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { createAsyncContext, SessionLock } from "./session-lock.ts";
+import { createAsyncContext } from "../base/async-context.ts";
+import { SessionLock } from "./session-lock.ts";
 
 const { signal } = new AbortController();
 

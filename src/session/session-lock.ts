@@ -1,5 +1,5 @@
+import { type AsyncContext, createAsyncContext } from "../base/async-context.ts";
 import { raceAbort } from "../base/clock.ts";
-import { findBuiltinModule } from "../base/find-builtin-module.ts";
 
 /**
  * A part of an evaluation in which nested evaluations may run. `open` while the handler still runs.
@@ -93,33 +93,4 @@ class Queue implements Scope {
   waitUntilIdle(): Promise<void> {
     return this.#last;
   }
-}
-
-/** A value that follows a call chain across awaits, on runtimes that support it. */
-export interface AsyncContext<Value> {
-  /** Whether the runtime supports it. If not, `current()` always returns `undefined`. */
-  readonly available: boolean;
-  current(): Value | undefined;
-  run<Result>(value: Value, work: () => Result): Result;
-}
-
-interface Storage<Value> {
-  getStore(): Value | undefined;
-  run<Result>(value: Value, work: () => Result): Result;
-}
-
-/** Creates an async context. `find` looks up a built-in module without importing it. */
-export function createAsyncContext<Value>(find = findBuiltinModule): AsyncContext<Value> {
-  const hooks = find("node:async_hooks") as
-    | { readonly AsyncLocalStorage: new () => Storage<Value> }
-    | undefined;
-  if (!hooks) {
-    return { available: false, current: () => undefined, run: (_value, work) => work() };
-  }
-  const storage = new hooks.AsyncLocalStorage();
-  return {
-    available: true,
-    current: () => storage.getStore(),
-    run: (value, work) => storage.run(value, work),
-  };
 }

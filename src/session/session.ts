@@ -1,3 +1,4 @@
+import { checkFence } from "../base/call-fence.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { InvalidOptionError } from "../base/errors.ts";
 import { copyAndFreeze, isPlainObject } from "../base/freeze.ts";
@@ -133,6 +134,7 @@ export class Session implements Disposable {
    */
   dispatch(event: BusEvent): void {
     checkEvent(event);
+    checkFence(`Session.dispatch of ${event.type}`);
     if (this.#states.isReducing) {
       const rule = "must not be called by a reducer";
       throw new InvalidOptionError({
@@ -156,6 +158,7 @@ export class Session implements Disposable {
 
   /** Restores the `"state"` slices to a snapshot. Published events stay published. */
   restore(snapshot: Snapshot): void {
+    checkFence("Session.restore");
     const changes = this.#states.findChanges(snapshot.states);
     if (changes.length === 0) return;
     this.#recorder?.recordRestore(snapshot, changes);
@@ -191,7 +194,10 @@ export class Session implements Disposable {
   #onBusEvent(event: BusEvent): void {
     const echoes = this.#echoes.get(event) ?? 0;
     if (echoes > 0) this.#echoes.set(event, echoes - 1);
-    else if ("sessionId" in event && event.sessionId === this.id) this.#reduce(event);
+    else if ("sessionId" in event && event.sessionId === this.id) {
+      checkFence(`The event ${event.type}`);
+      this.#reduce(event);
+    }
   }
 
   #reduce(event: BusEvent): void {

@@ -239,7 +239,8 @@ describe("readBeforeWrite()", () => {
 });
 
 describe("a policy that names tools", () => {
-  const after = (tool: string, ...names: string[]) => sequentialDependency({ tool, after: names });
+  const runAfter = (tool: string, ...names: string[]) =>
+    sequentialDependency({ tool, after: names });
   const hostedTools = [webSearchTool()];
   const params = z.object({});
   const native = new NativeTool({ name: "grab", description: "Grabs.", params, result: params });
@@ -284,22 +285,22 @@ describe("a policy that names tools", () => {
   test.each<readonly [string, () => unknown, RegExp]>([
     [
       "an unknown guarded tool",
-      () => createTemplate(works, { template: [after("shipp", "test")] }),
+      () => createTemplate(works, { template: [runAfter("shipp", "test")] }),
       /^Template "demo:k" policy must name tools of the template, not "shipp", got "shipp after test"\. Did you mean "ship"\?$/,
     ],
     [
       "an unknown tool in `after`",
-      () => createTemplate(works, { template: [after("ship", "test", "approve_it")] }),
+      () => createTemplate(works, { template: [runAfter("ship", "test", "approve_it")] }),
       /not "approve_it".* Use one of "test", "review", .*"web_search"/,
     ],
     [
       "a hosted tool",
-      () => createTemplate(works, { template: [after("web_search", "test")] }),
+      () => createTemplate(works, { template: [runAfter("web_search", "test")] }),
       /must not guard "web_search", because no policy is checked before a hosted tool runs, got .* Remove the policy, and limit the tool with its own config\.$/,
     ],
     [
       "a native tool",
-      () => createTemplate([...works, native], { template: [after("grab", "test")] }),
+      () => createTemplate([...works, native], { template: [runAfter("grab", "test")] }),
       /must not guard "grab"/,
     ],
     [
@@ -309,12 +310,12 @@ describe("a policy that names tools", () => {
     ],
     [
       "a tool of another section",
-      () => createTemplate(works, { section: [after("ship", "test")] }),
+      () => createTemplate(works, { section: [runAfter("ship", "test")] }),
       /^Template "demo:k" section "work" policy must guard "test", "review", because it is not checked for "ship".* Move the policy to "ship", to its section or to the template\.$/,
     ],
     [
       "another tool than the one that has it",
-      () => createTemplate([...works, createTool("go", { policies: [after("ship", "test")] })]),
+      () => createTemplate([...works, createTool("go", { policies: [runAfter("ship", "test")] })]),
       /^Template "demo:k" tool "go" policy must guard "go"/,
     ],
     [
@@ -340,8 +341,8 @@ describe("a policy that names tools", () => {
   test("may wait for hosted tools and the library's own, and guard its section's tools", () => {
     expect(() =>
       createTemplate(works, {
-        template: [after("ship", "web_search", "read_section"), readBeforeWrite()],
-        section: [after("review", "ship")],
+        template: [runAfter("ship", "web_search", "read_section"), readBeforeWrite()],
+        section: [runAfter("review", "ship")],
       }),
     ).not.toThrow();
   });

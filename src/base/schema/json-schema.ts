@@ -1,7 +1,7 @@
 import type { dereference, Schema as ValidatorSchema, validate } from "@cfworker/json-schema";
 import type { StandardSchemaV1 } from "@standard-schema/spec";
+import { findBuiltinModule } from "../async-context.ts";
 import { getErrorMessage } from "../errors.ts";
-import { findBuiltinModule } from "../find-builtin-module.ts";
 import { isPlainObject } from "../freeze.ts";
 import { findJsonProblem } from "../json.ts";
 import { type CheckedJsonSchema, checkJsonSchema } from "./check-json-schema.ts";

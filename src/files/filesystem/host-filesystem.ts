@@ -1,7 +1,9 @@
 import { realpathSync, type Stats, statSync } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { checkFence } from "../../base/call-fence.ts";
 import { copyBytes, createFilesystemError, FilesystemError } from "../../base/filesystem-error.ts";
+import { quoteValue } from "../../base/quote-value.ts";
 import { SharedLock } from "../../base/shared-lock.ts";
 import { toFilesystemError } from "../../host/to-filesystem-error.ts";
 import { getParent, normalizePath, ROOT } from "../path.ts";
@@ -221,6 +223,7 @@ export class HostFilesystem implements Filesystem, AsyncDisposable {
   ): Promise<void> {
     const at = normalizePath(path);
     if (this.readOnly) throw createFilesystemError(path, "read-only");
+    checkFence(`The change of ${quoteValue(path)}`);
     await this.#lock.runExclusive(async () => {
       const done: HostChange[] = [];
       try {

@@ -1,4 +1,6 @@
+import { checkFence } from "../../base/call-fence.ts";
 import { copyBytes, createFilesystemError } from "../../base/filesystem-error.ts";
+import { quoteValue } from "../../base/quote-value.ts";
 import { normalizePath, ROOT } from "../path.ts";
 import type {
   FileStat,
@@ -151,6 +153,7 @@ export class InMemoryFilesystem implements Filesystem {
   #splitForChange(path: string): string[] {
     const names = splitPath(path);
     if (this.readOnly) throw createFilesystemError(path, "read-only");
+    checkFence(`The change of ${quoteValue(path)}`);
     return names;
   }
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { createAsyncContext } from "./session-lock.ts";
+import { createAsyncContext } from "./async-context.ts";
 
 afterEach(() => vi.unstubAllGlobals());
 
