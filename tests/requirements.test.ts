@@ -1,9 +1,10 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { findTestTitles } from "./support/proofs.ts";
 import {
   findNoteProblems,
   findNumberingProblems,
+  findOverride,
   findProofProblems,
   findWordingProblems,
   parseRequirements,
@@ -27,6 +28,16 @@ test("every proof is open or names existing tests", () => {
 
 test("every note is valid, and is (needs a key) exactly if all tests are in tests/live", () => {
   expect(findNoteProblems(rows)).toEqual([]);
+});
+
+test("every decision that overrides a requirement exists", () => {
+  const decisions = readdirSync(new URL("docs/decisions/", root));
+  const numbers = rows.flatMap(({ note }) => findOverride(note) ?? []);
+  const missing = numbers.filter(
+    (number) => !decisions.some((name) => name.startsWith(`${String(number).padStart(4, "0")}-`)),
+  );
+  expect(numbers.length).toBeGreaterThan(0);
+  expect(missing).toEqual([]);
 });
 
 test("reports gaps, repeats, wrong order and wrong headings", () => {
@@ -113,6 +124,7 @@ describe("A note after the tests of a requirement", () => {
     `${walks}<br>${live}`,
     `${live}<br>(needs a key)`,
     `${live}<br>${live}<br>(needs a key)`,
+    `${walks}<br>(overridden by decision 7: there is no boat)`,
     `${walks}<br>(only on land; the rest is open)`,
     `${walks}<br>(only on land; the rest is open: there is no boat)`,
   ])("is valid, or may be omitted, in %j", (proven) => {
@@ -126,9 +138,12 @@ describe("A note after the tests of a requirement", () => {
     "only on land",
     "only; the rest is open",
     "only on land; the rest is open:",
+    "overridden",
+    "overridden by decision 7",
+    "overridden by decision 0: x",
   ])("is reported if it is (%s)", (note) => {
     expect(findProblems(`${walks}<br>(${note})`)).toEqual([
-      `12: "(${note})" is not a note. Use (needs a key) or (only …; the rest is open)`,
+      `12: "(${note})" is not a note. Use (needs a key) or (overridden by decision N: …)`,
     ]);
   });
 

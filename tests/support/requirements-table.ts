@@ -93,9 +93,14 @@ export function findNoteProblems(rows: readonly RequirementRow[]): string[] {
     const files = findProofFiles(proof);
     const offline = files.find((file) => !file.startsWith("tests/live/"));
     if (note !== null && files.length === 0) return [`${number}: a note needs a test before it`];
-    if (note !== null && note !== needsKey && !/^only .+; the rest is open(?:: .+)?$/.test(note)) {
+    if (
+      note !== null &&
+      note !== needsKey &&
+      findOverride(note) === null &&
+      !/^only .+; the rest is open(?:: .+)?$/.test(note)
+    ) {
       return [
-        `${number}: "(${note})" is not a note. Use (${needsKey}) or (only …; the rest is open)`,
+        `${number}: "(${note})" is not a note. Use (${needsKey}) or (overridden by decision N: …)`,
       ];
     }
     if (note === needsKey && offline !== undefined) {
@@ -106,6 +111,12 @@ export function findNoteProblems(rows: readonly RequirementRow[]): string[] {
     }
     return [];
   });
+}
+
+/** Returns the number of the decision that overrides a requirement, according to its note. */
+export function findOverride(note: string | null): number | null {
+  const number = /^overridden by decision ([1-9]\d*): .+$/.exec(note ?? "")?.[1];
+  return number === undefined ? null : Number(number);
 }
 
 function isTableHead(line: string): boolean {
