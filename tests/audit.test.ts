@@ -1,0 +1,45 @@
+import { existsSync, readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { findClaimProblems, splitCells } from "./support/proofs.ts";
+
+const root = new URL("../", import.meta.url);
+const LAST_ROW = 35;
+
+/** One row of the table in `docs/audit.md`. */
+interface AuditRow {
+  readonly name: string;
+  readonly before: string;
+  readonly after: string;
+  readonly proof: string;
+}
+
+function parseRows(markdown: string): readonly AuditRow[] {
+  const lines = markdown.split("\n").filter((line) => /^\| A\d+ \|/.test(line));
+  return lines.map((line) => {
+    const cells = splitCells(line);
+    const [name = "", before = "", after = "", proof = ""] = cells;
+    if (cells.length !== 4) throw new Error(`docs/audit.md: "${line}" must have four cells`);
+    return { name, before, after, proof };
+  });
+}
+
+const rows = parseRows(readFileSync(new URL("docs/audit.md", root), "utf8"));
+
+test("docs/audit.md has the rows A1 to A35, each once, in order", () => {
+  const names = Array.from({ length: LAST_ROW }, (_, index) => `A${index + 1}`);
+  expect(rows.map(({ name }) => name)).toEqual(names);
+});
+
+test("every row of docs/audit.md says what was wrong and what is true now", () => {
+  const short = rows.filter(({ before, after }) => before.length < 20 || after.length < 20);
+  expect(short.map(({ name }) => name)).toEqual([]);
+});
+
+test("every row of docs/audit.md names tests that exist", () => {
+  const claims = rows.map(({ name, proof }) => ({ label: name, proof }));
+  const readSource = (path: string) => {
+    const file = new URL(path, root);
+    return existsSync(file) ? readFileSync(file, "utf8") : null;
+  };
+  expect(findClaimProblems(claims, readSource)).toEqual([]);
+});
