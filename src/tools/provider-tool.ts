@@ -1,4 +1,4 @@
-import { checkOptions, checkToolName } from "../base/check-names.ts";
+import { checkHostedName, checkOptions } from "../base/check-names.ts";
 import { copyAndFreeze } from "../base/freeze.ts";
 import { checkFunction } from "./config-checks.ts";
 import { checkConfig } from "./hosted-tool.ts";
@@ -38,8 +38,8 @@ export class ProviderTool<
   constructor(options: ProviderToolOptions<Params, Result, Config>) {
     super({ ...checkOptions(options, "ProviderTool"), handler: options.handler ?? null });
     const field = (name: string) => `ProviderTool "${this.name}" ${name}`;
-    this.provider = checkToolName(options.provider, field("provider"));
-    this.kind = checkToolName(options.kind, field("kind"));
+    this.provider = checkHostedName(options.provider, field("provider"));
+    this.kind = checkHostedName(options.kind, field("kind"));
     this.config = copyAndFreeze(checkConfig(options.config, field("config")));
     this.handleProviderOutput =
       checkFunction(options.handleProviderOutput, field("handleProviderOutput")) ?? null;

@@ -30,7 +30,9 @@ export function readBeforeWrite(options: ReadBeforeWriteOptions = {}): ToolPolic
       if (!filesystem) return "The prompt has no file system to check.";
       const { paths } = session.get(callRecord);
       // A model that wrote a file knows its content.
-      const known = [...readers, ...writers].some((name) => paths[name]?.includes(path));
+      const known = [...readers, ...writers].some(
+        (name) => Object.hasOwn(paths, name) && paths[name]?.includes(path),
+      );
       if (known || !(await filesystem.exists(path))) return null;
       return `Read "${path}" with "${readers[0]}" before you change it.`;
     },

@@ -5,7 +5,7 @@ import { type JsonSchema, type Schema, validateNow } from "../base/schema/schema
 
 /** An example call that the model is shown with the tool. */
 export interface ToolExample<Params = unknown, Result = unknown> {
-  /** Description of the example; 1-200 ASCII characters. */
+  /** Description of the example: text of 1-4,096 characters. */
   readonly description: string;
   /** Params of the call. */
   readonly input: Params;

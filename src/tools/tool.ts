@@ -9,9 +9,12 @@ import { checkExamples, type ToolExample } from "./tool-example.ts";
 
 /** Options of {@link Tool}. */
 export interface ToolOptions<Params, Result> {
-  /** Unique within a prompt. Matches `^[a-z0-9_-]{1,64}$`. */
+  /** Unique within a prompt, by exact spelling. Matches `^[A-Za-z0-9_-]{1,64}$`. */
   readonly name: string;
-  /** 1-200 ASCII characters that tell the model when to use the tool. */
+  /**
+   * Tells the model what the tool does and when to use it: text of 1-4,096 characters, on one line
+   * or several.
+   */
   readonly description: string;
   /** Schema of the params: an object at its root, or `null` if the tool takes none. */
   readonly params: Schema<Params> | null;

@@ -140,6 +140,16 @@ describe("an override that matches the current prompt", () => {
   });
 });
 
+test.each(["Zählt 🌱 zusammen.", "Sums.\n\nUse it for:\n- numbers", "x".repeat(4096)])(
+  "an override may describe a tool as %j",
+  async (description) => {
+    const overrides = { tools: { add: { expectedContractHash, description } } };
+    const prompt = await createPrompt(overrides).loadOverrides();
+    expect(prompt.skippedOverrides).toEqual([]);
+    expect(prompt.render().tools[0]?.description).toBe(description);
+  },
+);
+
 describe("an override is skipped and reported", () => {
   const hash = "0".repeat(64);
 
@@ -188,9 +198,9 @@ describe("an override is skipped and reported", () => {
     ],
     [
       "if its description is invalid",
-      { tools: { add: { expectedContractHash, description: "Ä" } } },
+      { tools: { add: { expectedContractHash, description: " \n" } } },
       "tool add",
-      "1-200 printable ASCII",
+      "its description must be text of 1-4,096 characters that is not blank",
     ],
   ])("%s", async (_, overrides, of, reason) => {
     const bus = recordingBus();

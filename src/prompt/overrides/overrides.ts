@@ -1,3 +1,4 @@
+import { descriptionRule, isDescription } from "../../base/check-names.ts";
 import { getErrorMessage } from "../../base/errors.ts";
 import { quoteNames } from "../../base/quote-value.ts";
 import { listFields } from "../../base/schema/schema.ts";
@@ -25,7 +26,7 @@ export interface SectionOverride {
 export interface ToolOverride {
   /** The `contractHash` of the tool that it changes. */
   readonly expectedContractHash: string;
-  /** The new description: 1-200 printable ASCII characters. */
+  /** The new description: text of 1-4,096 characters, on one line or several. */
   readonly description?: string | undefined;
   /** New descriptions of params, by param name. */
   readonly paramDescriptions?: Readonly<Record<string, string>> | undefined;
@@ -117,8 +118,8 @@ function findToolProblem(
   if (hash === undefined) return "no tool with this name accepts overrides";
   if (expectedContractHash !== hash)
     return "it was written for a different tool; rewrite it for the current one";
-  if (description !== undefined && !/^[\x20-\x7e]{1,200}$/.test(description)) {
-    return "its description must be 1-200 printable ASCII characters";
+  if (description !== undefined && !isDescription(description)) {
+    return `its description ${descriptionRule}`;
   }
   const unknown = Object.keys(paramDescriptions ?? {}).filter((name) => !params.has(name));
   return unknown.length === 0 ? null : `the tool has no param ${quoteNames(unknown)}`;
