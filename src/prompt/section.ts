@@ -9,12 +9,7 @@ import { checkFunction } from "../tools/config-checks.ts";
 import { HostedTool } from "../tools/hosted-tool.ts";
 import { checkPolicies, type ToolPolicy } from "../tools/policy.ts";
 import { Tool } from "../tools/tool.ts";
-import {
-  checkPlaceholders,
-  fillTemplate,
-  parseTemplate,
-  type TemplateText,
-} from "./template-text.ts";
+import { fillTemplate, parseSectionText, type TemplateText } from "./template-text.ts";
 import type { Visibility } from "./visibility.ts";
 
 /** Options that all sections share. */
@@ -35,7 +30,10 @@ export interface SectionOptions<Params = never> {
   readonly children?: readonly Section[] | undefined;
   /** Returns `false` to omit the section, its children and their tools. @default always `true` */
   readonly enabled?: Enabled<Params> | undefined;
-  /** Shown instead of the section, its children and their tools while the section is summarized. */
+  /**
+   * Shown instead of the section, its children and their tools while the section is summarized. With
+   * `params`, a template; without, plain text.
+   */
   readonly summary?: string | undefined;
   /** Initial visibility, until the session changes it. @default "full" */
   readonly visibility?: Visibility | VisibilitySelector<Params> | undefined;
@@ -80,7 +78,7 @@ export abstract class Section<Params = never, Needs = Params> {
   readonly defaultParams: object;
   /** Sections below this one. */
   readonly children: readonly Section[];
-  /** Template of the summary, or `null`. */
+  /** The summary as it was written, or `null`. */
   readonly summary: string | null;
   /** Checked before each call to the section's tools. */
   readonly policies: readonly ToolPolicy[];
@@ -105,7 +103,10 @@ export abstract class Section<Params = never, Needs = Params> {
     this.#hostedTools = checkInstances(options.hostedTools, HostedTool, field("hostedTools"));
     this.#enabled = checkFunction(options.enabled, field("enabled")) ?? (() => true);
     this.summary = options.summary ?? null;
-    this.#summaryText = this.#parseSummary(field("summary"));
+    this.#summaryText =
+      this.summary === null
+        ? null
+        : parseSectionText(this.summary, this.paramsSchema, field("summary"));
     this.#visibility = checkVisibility(
       options.visibility ?? "full",
       this.summary,
@@ -174,17 +175,6 @@ export abstract class Section<Params = never, Needs = Params> {
   /** Releases everything the section holds outside this process. May be called more than once. */
   async cleanup(): Promise<unknown> {
     return undefined;
-  }
-
-  #parseSummary(field: string): TemplateText | null {
-    if (this.summary === null) return null;
-    const text = parseTemplate(this.summary, field);
-    checkPlaceholders(
-      text,
-      new Set(this.paramsSchema && listFields(this.paramsSchema).keys()),
-      field,
-    );
-    return text;
   }
 }
 

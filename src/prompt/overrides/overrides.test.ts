@@ -1,3 +1,5 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: a template is text with such placeholders
+import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { PromptValidationError } from "../../base/errors.ts";
@@ -138,6 +140,19 @@ describe("an override that matches the current prompt", () => {
     expect(model.asked[0]?.rendered.tools[0]?.description).toBe("Sums.");
     expect(model.asked[1]?.answers[0]?.result.value).toEqual({ sum: 3 });
   });
+});
+
+test("an override of a section without params is plain text, matched by the hash of that text", async () => {
+  const text = "Costs $5 or $$5. Set $HOME.";
+  const plain = new MarkdownSection({ key: "plain", title: "Plain", template: text });
+  const own = new PromptTemplate({ ns: "demo", key: "p", sections: [plain] });
+  const contentHash = own.descriptor.sections[0]?.contentHash ?? "";
+  expect(contentHash).toBe(createHash("sha256").update(text).digest("hex"));
+  const body = "Now $7, $$7 and ${HOME}.";
+  const overrides = { sections: { plain: { expectedHash: contentHash, body } } };
+  const prompt = await new Prompt(own, { overrides: createStore(overrides) }).loadOverrides();
+  expect(prompt.skippedOverrides).toEqual([]);
+  expect(prompt.render().text).toContain(body);
 });
 
 test.each(["Zählt 🌱 zusammen.", "Sums.\n\nUse it for:\n- numbers", "x".repeat(4096)])(

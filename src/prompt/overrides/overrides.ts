@@ -4,7 +4,7 @@ import { quoteNames } from "../../base/quote-value.ts";
 import { listFields } from "../../base/schema/schema.ts";
 import type { PlacedSection } from "../outline.ts";
 import type { PromptDescriptor } from "../prompt-descriptor.ts";
-import { checkPlaceholders, parseTemplate, type TemplateText } from "../template-text.ts";
+import { parseSectionText, type TemplateText } from "../template-text.ts";
 
 /** Replacement texts for a prompt, each valid only for the text it was written for. */
 export interface Overrides {
@@ -18,7 +18,7 @@ export interface Overrides {
 export interface SectionOverride {
   /** The `contentHash` of the text that it replaces. */
   readonly expectedHash: string;
-  /** The new template. */
+  /** The new text: a template if the section has params, plain text if not. */
   readonly body: string;
 }
 
@@ -99,12 +99,8 @@ function parseBody(
   if (!placed || hash === undefined) return "no section with this path accepts overrides";
   if (expectedHash !== hash)
     return "it was written for a different text; rewrite it for the current one";
-  const { paramsSchema } = placed.section;
   try {
-    const text = parseTemplate(body, `override of "${placed.path}"`);
-    const fields = new Set(paramsSchema ? listFields(paramsSchema).keys() : []);
-    checkPlaceholders(text, fields, `override of "${placed.path}"`);
-    return text;
+    return parseSectionText(body, placed.section.paramsSchema, `override of "${placed.path}"`);
   } catch (error) {
     return getErrorMessage(error);
   }
