@@ -4,6 +4,7 @@ import {
   BudgetExceededError,
   type BudgetExcess,
 } from "./evaluation-errors.ts";
+import { checkKnownKeys, type KnownKeys } from "./known-keys.ts";
 import { addUsage, noUsage, type TokenUsage, toUsage } from "./usage.ts";
 
 /** Limits of a {@link Budget}. Set at least one. */
@@ -15,6 +16,12 @@ export interface BudgetOptions {
   /** Maximum number of input and output tokens together. @default no limit */
   readonly maxTotalTokens?: number | undefined;
 }
+
+const budgetKeys: KnownKeys<BudgetOptions> = {
+  maxInputTokens: true,
+  maxOutputTokens: true,
+  maxTotalTokens: true,
+};
 
 /**
  * Token limits for one or more evaluations. Using exactly the limit is allowed.
@@ -36,6 +43,7 @@ export class Budget {
   readonly maxTotalTokens: number | null;
 
   constructor(options: BudgetOptions) {
+    checkKnownKeys(options ?? {}, "Budget", budgetKeys);
     this.maxInputTokens = checkLimit(options, "maxInputTokens");
     this.maxOutputTokens = checkLimit(options, "maxOutputTokens");
     this.maxTotalTokens = checkLimit(options, "maxTotalTokens");

@@ -1,4 +1,5 @@
 import { evaluate } from "../adapter/evaluate.ts";
+import { checkEvaluateOptions } from "../adapter/loop-options.ts";
 import type {
   EvaluateOptions,
   PromptResponse,
@@ -6,6 +7,7 @@ import type {
 } from "../adapter/provider-adapter.ts";
 import { retryThrottled } from "../adapter/throttle.ts";
 import { ThrottleError } from "../base/evaluation-errors.ts";
+import { checkKnownKeys } from "../base/known-keys.ts";
 import type { Prompt } from "../prompt/prompt.ts";
 import type { ContainerFileCitation, FileCitation } from "../tools/hosted/citation.ts";
 import { type OpenAIAdapterOptions, toAdapterSettings } from "./adapter-options.ts";
@@ -59,6 +61,7 @@ export class OpenAIAdapter implements ProviderAdapter {
     prompt: Prompt<Output>,
     options: EvaluateOptions,
   ): Promise<PromptResponse<Output>> {
+    checkEvaluateOptions(prompt, options);
     const { throttle, clock, logger, random } = this.#settings;
     const workspaces = findWorkspaces(prompt);
     const { session, continue: continues = false } = { ...options };
@@ -83,8 +86,10 @@ export class OpenAIAdapter implements ProviderAdapter {
    */
   async downloadFile(
     citation: ContainerFileCitation | FileCitation,
-    { signal = new AbortController().signal }: { readonly signal?: AbortSignal | undefined } = {},
+    options: { readonly signal?: AbortSignal | undefined } = {},
   ): Promise<Uint8Array> {
+    checkKnownKeys(options, "OpenAIAdapter.downloadFile(options)", { signal: true });
+    const { signal = new AbortController().signal } = options;
     const { client } = this.#settings;
     const settings = { ...this.#settings, deadline: null, signal };
     try {

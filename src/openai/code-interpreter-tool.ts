@@ -1,5 +1,7 @@
 import { checkOptions } from "../base/check-names.ts";
+import { PromptValidationError } from "../base/errors.ts";
 import { copyAndFreeze } from "../base/freeze.ts";
+import { checkKnownKeys, type KnownKeys } from "../base/known-keys.ts";
 import {
   type AutoContainerConfig,
   type CodeInterpreterConfig,
@@ -26,6 +28,14 @@ export interface OpenAICodeInterpreterToolOptions {
   /** Processes the code's output, which it reads from `context.providerOutput`. */
   readonly handler?: ToolHandler<null, CodeInterpreterResult> | null | undefined;
 }
+
+const toolKeys: KnownKeys<OpenAICodeInterpreterToolOptions> = {
+  container: true,
+  description: true,
+  handleProviderOutput: true,
+  handler: true,
+  name: true,
+};
 
 /**
  * OpenAI's code interpreter as a tool with output hooks. It has no params: the model writes code.
@@ -56,13 +66,19 @@ export class OpenAICodeInterpreterTool extends ProviderTool<
   readonly container: AutoContainerConfig | ExistingContainerRef;
 
   constructor(options: OpenAICodeInterpreterToolOptions = {}) {
+    checkKnownKeys(
+      checkOptions(options, "OpenAICodeInterpreterTool"),
+      new.target.name,
+      toolKeys,
+      PromptValidationError,
+    );
     const {
       name = "code_interpreter",
       description = "Executes Python code that the model writes, in a sandboxed container.",
       container,
       handleProviderOutput,
       handler,
-    } = checkOptions(options, "OpenAICodeInterpreterTool");
+    } = options;
     super({
       name,
       description,

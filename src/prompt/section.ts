@@ -1,6 +1,7 @@
 import { checkKey, checkLine } from "../base/check-names.ts";
 import { PromptValidationError, WinkError } from "../base/errors.ts";
 import { copyAndFreeze, isPlainObject } from "../base/freeze.ts";
+import { checkKnownKeys, type KnownKeys } from "../base/known-keys.ts";
 import { quoteNames } from "../base/quote-value.ts";
 import { checkSchema, type JsonSchema, listFields, type Schema } from "../base/schema/schema.ts";
 import { suggestSpelling } from "../base/suggest-spelling.ts";
@@ -42,6 +43,21 @@ export interface SectionOptions<Params = never> {
   /** Whether overrides may replace the text. @default true */
   readonly acceptsOverrides?: boolean | undefined;
 }
+
+const sectionKeys: KnownKeys<SectionOptions> = {
+  acceptsOverrides: true,
+  children: true,
+  defaultParams: true,
+  enabled: true,
+  hostedTools: true,
+  key: true,
+  params: true,
+  policies: true,
+  summary: true,
+  title: true,
+  tools: true,
+  visibility: true,
+};
 
 /** Taken from a method, because methods are bivariant: only `Needs` distinguishes section types. */
 type Enabled<Params> = {
@@ -91,7 +107,8 @@ export abstract class Section<Params = never, Needs = Params> {
   readonly #enabled: Enabled<Params>;
 
   constructor(options: SectionOptions<Params>) {
-    this.key = checkKey(options?.key, `${new.target.name}.key`);
+    checkKnownKeys(options, new.target.name, sectionKeys, PromptValidationError);
+    this.key = checkKey(options.key, `${new.target.name}.key`);
     const field = (name: string) => `Section "${this.key}" ${name}`;
     this.title = checkLine(options.title, field("title")).trim();
     this.params = options.params ?? null;

@@ -2,6 +2,7 @@ import { checkHostedDescription, checkHostedName, checkOptions } from "../base/c
 import { PromptValidationError } from "../base/errors.ts";
 import { PromptEvaluationError } from "../base/evaluation-errors.ts";
 import { copyAndFreeze, isPlainObject } from "../base/freeze.ts";
+import { checkKnownKeys, type KnownKeys } from "../base/known-keys.ts";
 import { quoteNames } from "../base/quote-value.ts";
 import { checkFunction } from "./config-checks.ts";
 import { renameConfigError } from "./rename-config-error.ts";
@@ -32,6 +33,16 @@ export interface HostedToolOptions<Config, Output, Live = object> {
   /** Receives the output that the codec parsed, and may replace it. */
   readonly handleProviderOutput?: ToolHandler<Output, Output> | null | undefined;
 }
+
+const hostedToolKeys: KnownKeys<HostedToolOptions<object, unknown>> = {
+  config: true,
+  description: true,
+  handleProviderOutput: true,
+  kind: true,
+  live: true,
+  name: true,
+  provider: true,
+};
 
 /**
  * A capability that the provider runs on its own machines. An adapter's codec knows its wire form.
@@ -80,7 +91,13 @@ export class HostedTool<
   readonly handleProviderOutput: ToolHandler<Output, Output> | null;
 
   constructor(options: HostedToolOptions<Config, Output, Live>) {
-    this.name = checkHostedName(checkOptions(options, "HostedTool").name, "HostedTool.name");
+    checkKnownKeys(
+      checkOptions(options, "HostedTool"),
+      new.target.name,
+      hostedToolKeys,
+      PromptValidationError,
+    );
+    this.name = checkHostedName(options.name, "HostedTool.name");
     const field = (name: string) => `HostedTool "${this.name}" ${name}`;
     this.kind = checkHostedName(options.kind, field("kind"));
     this.description = checkHostedDescription(options.description, field("description"));

@@ -76,7 +76,7 @@ describe("NativeTool", () => {
 
   test("asks for a kind if its name cannot be one", () => {
     expect(() => new NativeTool(createOptions({ name: "runPython", kind: undefined }))).toThrow(
-      'NativeTool "runPython" kind must be 1-64 of a-z, 0-9, _ and -, got "runPython". Set kind, such as kind: "code_interpreter".',
+      'NativeTool "runPython" kind must be 1-64 of a-z, 0-9, _ and -, got "runPython". Set kind, such as kind: "web_search".',
     );
   });
 

@@ -1,6 +1,7 @@
 import { checkHostedName, checkOptions } from "../base/check-names.ts";
 import { PromptValidationError } from "../base/errors.ts";
 import { copyAndFreeze } from "../base/freeze.ts";
+import { checkKnownKeys, type KnownKeys } from "../base/known-keys.ts";
 import { checkSchema, type Schema } from "../base/schema/schema.ts";
 import { checkConfig } from "./hosted-tool.ts";
 import { Tool } from "./tool.ts";
@@ -26,6 +27,20 @@ export interface NativeToolOptions<Params, Result> {
   readonly config?: object | undefined;
 }
 
+/** `handler: null` is accepted, because `Tool` requires a handler or `null`. */
+const nativeToolKeys: KnownKeys<NativeToolOptions<unknown, unknown> & { readonly handler: null }> =
+  {
+    acceptsOverrides: true,
+    config: true,
+    description: true,
+    examples: true,
+    handler: true,
+    kind: true,
+    name: true,
+    params: true,
+    result: true,
+  };
+
 /** A tool that the provider runs, declared by its schemas. It never has a handler. */
 export class NativeTool<Params = unknown, Result = unknown> extends Tool<Params, Result> {
   /** Provider-neutral name of the capability. */
@@ -35,11 +50,12 @@ export class NativeTool<Params = unknown, Result = unknown> extends Tool<Params,
 
   constructor(options: NativeToolOptions<Params, Result>) {
     rejectHandler(checkOptions(options, "NativeTool"));
-    const { acceptsOverrides = false, config = {} } = options;
+    checkKnownKeys(options, new.target.name, nativeToolKeys, PromptValidationError);
+    const { kind, config = {}, ...rest } = options;
     requireSchemas(options);
-    super({ ...options, acceptsOverrides, handler: null });
+    super({ ...rest, acceptsOverrides: rest.acceptsOverrides ?? false, handler: null });
     checkSchema(options.result, `NativeTool "${this.name}" result`, ["object"]);
-    this.kind = checkKind(options.kind, this.name);
+    this.kind = checkKind(kind, this.name);
     this.config = copyAndFreeze(checkConfig(config, `NativeTool "${this.name}" config`));
     if (new.target === NativeTool) Object.freeze(this);
   }
@@ -64,7 +80,7 @@ function checkKind(kind: string | undefined, name: string): string {
     field,
     value: name,
     rule: "must be 1-64 of a-z, 0-9, _ and -",
-    remedy: 'set kind, such as kind: "code_interpreter"',
+    remedy: 'set kind, such as kind: "web_search"',
   });
 }
 

@@ -1,5 +1,7 @@
 import { checkToolName } from "../base/check-names.ts";
+import { PromptValidationError } from "../base/errors.ts";
 import { isPlainObject } from "../base/freeze.ts";
+import { checkKnownKeys, type KnownKeys } from "../base/known-keys.ts";
 import { callRecord } from "./call-record.ts";
 import type { ToolPolicy } from "./policy.ts";
 
@@ -11,11 +13,14 @@ export interface ReadBeforeWriteOptions {
   readonly writeTools?: readonly string[] | undefined;
 }
 
+const keys: KnownKeys<ReadBeforeWriteOptions> = { readTools: true, writeTools: true };
+
 /**
  * Returns a policy that allows changing an existing file only after it was read. New files are
  * always allowed.
  */
 export function readBeforeWrite(options: ReadBeforeWriteOptions = {}): ToolPolicy {
+  checkKnownKeys(options, "readBeforeWrite(options)", keys, PromptValidationError);
   const { readTools = ["read"], writeTools = ["write", "edit", "rm"] } = options;
   const readers = readTools.map((name) => checkToolName(name, "readBeforeWrite(readTools)"));
   const writers = new Set(

@@ -1,6 +1,7 @@
 import { checkDescription } from "../base/check-names.ts";
 import { PromptValidationError } from "../base/errors.ts";
 import { stableStringify } from "../base/json.ts";
+import { checkKnownKeys, type KnownKeys } from "../base/known-keys.ts";
 import { type JsonSchema, type Schema, validateNow } from "../base/schema/schema.ts";
 
 /** An example call that the model is shown with the tool. */
@@ -12,6 +13,12 @@ export interface ToolExample<Params = unknown, Result = unknown> {
   /** Value of the result. */
   readonly output: Result;
 }
+
+const exampleKeys: KnownKeys<ToolExample> = {
+  description: true,
+  input: true,
+  output: true,
+};
 
 /** Rejects examples that do not match the tool's own schemas. */
 export function checkExamples(
@@ -27,6 +34,7 @@ export function checkExamples(
     const place = `${field}[${index}]`;
     if (typeof example !== "object" || !example)
       throwExampleError(example, place, "must be an object");
+    checkKnownKeys(example, place, exampleKeys, PromptValidationError);
     checkDescription(example.description, `${place}.description`);
     checkMatchesSchema(tool.params, example.input, `${place}.input`);
     checkMatchesSchema(tool.result, example.output, `${place}.output`);

@@ -1,6 +1,7 @@
 import { checkDescription, checkOptions, checkToolName } from "../base/check-names.ts";
 import { PromptValidationError } from "../base/errors.ts";
 import { copyAndFreeze, deepFreeze } from "../base/freeze.ts";
+import { checkKnownKeys, type KnownKeys } from "../base/known-keys.ts";
 import { checkSchema, type JsonSchema, listFields, type Schema } from "../base/schema/schema.ts";
 import { checkFunction } from "./config-checks.ts";
 import { checkPolicies, type ToolPolicy } from "./policy.ts";
@@ -36,6 +37,19 @@ export interface ToolOptions<Params, Result> {
    */
   readonly parallel?: boolean | undefined;
 }
+
+const toolKeys: KnownKeys<ToolOptions<unknown, unknown>> = {
+  acceptsOverrides: true,
+  description: true,
+  examples: true,
+  handler: true,
+  name: true,
+  parallel: true,
+  params: true,
+  policies: true,
+  render: true,
+  result: true,
+};
 
 // Taken from a method, because methods are bivariant: this makes any Tool<P, R> assignable to Tool.
 
@@ -87,7 +101,8 @@ export class Tool<Params = unknown, Result = unknown> {
 
   constructor(options: ToolOptions<Params, Result>) {
     const kind = new.target.name;
-    this.name = checkToolName(checkOptions(options, kind).name, `${kind}.name`);
+    checkKnownKeys(checkOptions(options, kind), kind, toolKeys, PromptValidationError);
+    this.name = checkToolName(options.name, `${kind}.name`);
     const field = (name: string) => `${kind} "${this.name}" ${name}`;
     this.description = checkDescription(options.description, field("description"));
     this.params = options.params;

@@ -2,6 +2,7 @@ import { realpathSync, type Stats, statSync } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { copyBytes, createFilesystemError, FilesystemError } from "../../base/filesystem-error.ts";
+import { checkKnownKeys } from "../../base/known-keys.ts";
 import { SharedLock } from "../../base/shared-lock.ts";
 import { toFilesystemError } from "../../host/to-filesystem-error.ts";
 import { getParent, normalizePath, ROOT } from "../path.ts";
@@ -54,6 +55,7 @@ export class HostFilesystem implements Filesystem, AsyncDisposable {
 
   /** Opens the directory `root`. Throws `FilesystemError` if it is not a directory. */
   constructor(root: string, options: FilesystemOptions = {}) {
+    checkKnownKeys(options, "HostFilesystem(options)", { readOnly: true });
     this.readOnly = options.readOnly ?? false;
     this.#root = resolveRoot(root);
     this.#changes = new HostChanges(this.#root, () => this.#journal.hasSnapshots);

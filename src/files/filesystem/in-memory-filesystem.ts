@@ -1,4 +1,5 @@
 import { copyBytes, createFilesystemError } from "../../base/filesystem-error.ts";
+import { checkKnownKeys } from "../../base/known-keys.ts";
 import { normalizePath, ROOT } from "../path.ts";
 import type {
   FileStat,
@@ -35,6 +36,7 @@ export class InMemoryFilesystem implements Filesystem {
   readonly #journal = new UndoJournal<() => void>();
 
   constructor(options: FilesystemOptions = {}) {
+    checkKnownKeys(options, "InMemoryFilesystem", { readOnly: true });
     this.readOnly = options.readOnly ?? false;
   }
 

@@ -1,4 +1,5 @@
-import { checkOptions } from "../../base/check-names.ts";
+import { PromptValidationError } from "../../base/errors.ts";
+import { checkKnownKeys, type KnownKeys } from "../../base/known-keys.ts";
 import {
   type ContainerEnvironment,
   type LocalEnvironment,
@@ -14,6 +15,7 @@ import {
   mergeOptions,
   NativeToolSection,
   type NativeToolSectionOptions,
+  nativeToolSectionKeys,
 } from "./native-tool-section.ts";
 
 /** Options of the `OpenAIShellSection` constructor. */
@@ -24,6 +26,12 @@ export interface OpenAIShellSectionOptions extends NativeToolSectionOptions {
   readonly executor?: ShellExecutor | undefined;
 }
 
+const keys: KnownKeys<OpenAIShellSectionOptions> = {
+  ...nativeToolSectionKeys,
+  defaultParams: true,
+  executor: true,
+};
+
 /** Lets the model run shell commands in a container at OpenAI, or locally with `executor`. */
 export class OpenAIShellSection extends NativeToolSection<
   ResolvedShellConfig,
@@ -32,7 +40,8 @@ export class OpenAIShellSection extends NativeToolSection<
   readonly #options: OpenAIShellSectionOptions;
 
   constructor(options: OpenAIShellSectionOptions = {}) {
-    const { key = "openai_shell", ...rest } = checkOptions(options, "OpenAIShellSection");
+    checkKnownKeys(options, "OpenAIShellSection", keys, PromptValidationError);
+    const { key = "openai_shell", ...rest } = options;
     super({ ...rest, key, title: "Shell" }, (section) => {
       const given = { config: `${section} defaultParams`, options: `${section} ` };
       const { defaultParams, executor } = options;
@@ -49,6 +58,7 @@ export class OpenAIShellSection extends NativeToolSection<
    * executor is retained only if the copy's environment is local.
    */
   override clone(options: OpenAIShellSectionOptions = {}): this {
+    checkKnownKeys(options, "OpenAIShellSection", keys, PromptValidationError);
     const maker: unknown = this.constructor;
     if (maker !== OpenAIShellSection) return super.clone(options);
     const merged = mergeOptions(this.#options, options);

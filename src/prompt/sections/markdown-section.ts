@@ -1,4 +1,6 @@
+import { PromptValidationError } from "../../base/errors.ts";
 import { copyAndFreeze } from "../../base/freeze.ts";
+import { checkObject } from "../../base/known-keys.ts";
 import type { Schema } from "../../base/schema/schema.ts";
 import type { UnboundParams } from "../params.ts";
 import { Section, type SectionOptions } from "../section.ts";
@@ -53,8 +55,9 @@ export class MarkdownSection<
   readonly #text: TemplateText;
 
   constructor(options: MarkdownSectionOptions<Params, Input, Defaulted, Children>) {
-    super(options);
-    this.template = options.template;
+    const { template, ...rest } = checkObject(options, new.target.name, PromptValidationError);
+    super(rest);
+    this.template = template;
     this.#options = {
       ...options,
       defaultParams: copyAndFreeze(options.defaultParams),
@@ -63,7 +66,7 @@ export class MarkdownSection<
       hostedTools: options.hostedTools && [...options.hostedTools],
     };
     const field = `Section "${this.key}" template`;
-    this.#text = parseSectionText(options.template, this.paramsSchema, field);
+    this.#text = parseSectionText(template, this.paramsSchema, field);
   }
 
   override render(params: Params, _depth: number, _number: string): string {

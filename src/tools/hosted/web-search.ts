@@ -1,4 +1,5 @@
 import { PromptValidationError } from "../../base/errors.ts";
+import { checkKnownKeys } from "../../base/known-keys.ts";
 import {
   arrayCheck,
   checkBoolean,
@@ -78,8 +79,10 @@ export interface WebSearchCall {
 /** Creates a tool that lets the model search the web. */
 export function webSearchTool(
   config: WebSearchConfig = {},
-  { name = "web_search" }: { readonly name?: string | undefined } = {},
+  options: { readonly name?: string | undefined } = {},
 ): HostedTool<WebSearchConfig, WebSearchResult> {
+  checkKnownKeys(options, "webSearchTool(options)", { name: true }, PromptValidationError);
+  const { name = "web_search" } = options;
   checkKeys<WebSearchConfig>(config, "webSearchTool(config)", {
     domainFilter: optional(checkDomainFilter),
     geoHint: optional(checkGeoHint),
