@@ -1,9 +1,13 @@
 import { Budget, BudgetTracker } from "../base/budget.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { Deadline } from "../base/deadline.ts";
-import { getErrorMessage, InvalidOptionError } from "../base/errors.ts";
+import {
+  checkKnownKeys,
+  getErrorMessage,
+  InvalidOptionError,
+  type KnownKeys,
+} from "../base/errors.ts";
 import { PromptEvaluationError } from "../base/evaluation-errors.ts";
-import { checkKnownKeys, type KnownKeys } from "../base/known-keys.ts";
 import { type Logger, silentLogger } from "../base/logger.ts";
 import { Prompt } from "../prompt/prompt.ts";
 import { Session } from "../session/session.ts";

@@ -1,8 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Deadline } from "../base/deadline.ts";
-import { InvalidOptionError } from "../base/errors.ts";
+import { checkKnownKeys, InvalidOptionError, type KnownKeys } from "../base/errors.ts";
 import { ThrottleError } from "../base/evaluation-errors.ts";
-import { checkKnownKeys, type KnownKeys } from "../base/known-keys.ts";
 import type { Logger } from "../base/logger.ts";
 
 /** How often and after which delays a throttled request is retried. */

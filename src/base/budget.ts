@@ -1,10 +1,9 @@
-import { InvalidOptionError } from "./errors.ts";
+import { checkKnownKeys, InvalidOptionError, type KnownKeys } from "./errors.ts";
 import {
   type BudgetDimension,
   BudgetExceededError,
   type BudgetExcess,
 } from "./evaluation-errors.ts";
-import { checkKnownKeys, type KnownKeys } from "./known-keys.ts";
 import { addUsage, noUsage, type TokenUsage, toUsage } from "./usage.ts";
 
 /** Limits of a {@link Budget}. Set at least one. */

@@ -1,4 +1,4 @@
-import { checkKnownKeys, type KnownKeys } from "./known-keys.ts";
+import { checkKnownKeys, type KnownKeys } from "./errors.ts";
 
 /**
  * Reads the time and waits. No other code calls `Date.now` or `setTimeout`. Tests use

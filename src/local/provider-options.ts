@@ -1,6 +1,5 @@
 import { type Clock, systemClock } from "../base/clock.ts";
-import { InvalidOptionError } from "../base/errors.ts";
-import { checkKnownKeys, type KnownKeys } from "../base/known-keys.ts";
+import { checkKnownKeys, InvalidOptionError, type KnownKeys } from "../base/errors.ts";
 import type { LocalModel } from "./models/local-model.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
 import type { LocalTool } from "./tools/local-tool.ts";

@@ -1,8 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { InvalidOptionError } from "../base/errors.ts";
-import { checkKnownKeys } from "../base/known-keys.ts";
+import { checkKnownKeys, InvalidOptionError } from "../base/errors.ts";
 import { type Listening, type ListenOptions, listen, listenKeys } from "./http/listen.ts";
 import {
   type LocalProviderOptions,

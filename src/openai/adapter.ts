@@ -6,8 +6,8 @@ import type {
   ProviderAdapter,
 } from "../adapter/provider-adapter.ts";
 import { retryThrottled } from "../adapter/throttle.ts";
+import { checkKnownKeys } from "../base/errors.ts";
 import { ThrottleError } from "../base/evaluation-errors.ts";
-import { checkKnownKeys } from "../base/known-keys.ts";
 import type { Prompt } from "../prompt/prompt.ts";
 import type { ContainerFileCitation, FileCitation } from "../tools/hosted/citation.ts";
 import { type OpenAIAdapterOptions, toAdapterSettings } from "./adapter-options.ts";

@@ -1,7 +1,6 @@
 import { checkOptions } from "../base/check-names.ts";
-import { PromptValidationError } from "../base/errors.ts";
+import { checkKnownKeys, type KnownKeys, PromptValidationError } from "../base/errors.ts";
 import { copyAndFreeze } from "../base/freeze.ts";
-import { checkKnownKeys, type KnownKeys } from "../base/known-keys.ts";
 import {
   type AutoContainerConfig,
   type CodeInterpreterConfig,

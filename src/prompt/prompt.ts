@@ -1,6 +1,11 @@
 import { checkKey } from "../base/check-names.ts";
-import { getErrorMessage, PromptValidationError, WinkError } from "../base/errors.ts";
-import { checkKnownKeys, type KnownKeys } from "../base/known-keys.ts";
+import {
+  checkKnownKeys,
+  getErrorMessage,
+  type KnownKeys,
+  PromptValidationError,
+  WinkError,
+} from "../base/errors.ts";
 import type { Filesystem } from "../files/filesystem/filesystem.ts";
 import { Session } from "../session/session.ts";
 import { type Attachment, checkAttachment } from "./attachment.ts";

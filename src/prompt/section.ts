@@ -1,7 +1,11 @@
 import { checkKey, checkLine } from "../base/check-names.ts";
-import { PromptValidationError, WinkError } from "../base/errors.ts";
+import {
+  checkKnownKeys,
+  type KnownKeys,
+  PromptValidationError,
+  WinkError,
+} from "../base/errors.ts";
 import { copyAndFreeze, isPlainObject } from "../base/freeze.ts";
-import { checkKnownKeys, type KnownKeys } from "../base/known-keys.ts";
 import { quoteNames } from "../base/quote-value.ts";
 import { checkSchema, type JsonSchema, listFields, type Schema } from "../base/schema/schema.ts";
 import { suggestSpelling } from "../base/suggest-spelling.ts";
@@ -44,7 +48,8 @@ export interface SectionOptions<Params = never> {
   readonly acceptsOverrides?: boolean | undefined;
 }
 
-const sectionKeys: KnownKeys<SectionOptions> = {
+/** The keys of {@link SectionOptions}. */
+export const sectionKeys: KnownKeys<SectionOptions> = {
   acceptsOverrides: true,
   children: true,
   defaultParams: true,

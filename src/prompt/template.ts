@@ -1,6 +1,5 @@
 import { checkKey, checkLine } from "../base/check-names.ts";
-import { PromptValidationError } from "../base/errors.ts";
-import { checkKnownKeys, type KnownKeys } from "../base/known-keys.ts";
+import { checkKnownKeys, type KnownKeys, PromptValidationError } from "../base/errors.ts";
 import type { Schema } from "../base/schema/schema.ts";
 import { checkPolicies, type ToolPolicy } from "../tools/policy.ts";
 import { ResourceRegistry } from "../tools/resources.ts";

@@ -1,4 +1,4 @@
-import { checkKnownKeys } from "../base/known-keys.ts";
+import { checkKnownKeys } from "../base/errors.ts";
 import { warn } from "../base/warn.ts";
 import type { BusEvent, EventOf, EventType } from "./event-map.ts";
 

@@ -1,7 +1,6 @@
 import { type Clock, systemClock } from "../base/clock.ts";
-import { InvalidOptionError } from "../base/errors.ts";
+import { checkKnownKeys, InvalidOptionError, type KnownKeys } from "../base/errors.ts";
 import { copyAndFreeze, isPlainObject } from "../base/freeze.ts";
-import { checkKnownKeys, type KnownKeys } from "../base/known-keys.ts";
 import { type EventBus, InProcessEventBus } from "./event-bus.ts";
 import type { BusEvent } from "./event-map.ts";
 import { SessionLock } from "./session-lock.ts";

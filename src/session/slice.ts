@@ -1,6 +1,5 @@
-import { InvalidOptionError } from "../base/errors.ts";
+import { checkKnownKeys, InvalidOptionError, type KnownKeys } from "../base/errors.ts";
 import { copyAndFreeze, isPlainObject } from "../base/freeze.ts";
-import { checkKnownKeys, type KnownKeys } from "../base/known-keys.ts";
 import { quoteNames } from "../base/quote-value.ts";
 import type { BusEvent, EventOf, EventType } from "./event-map.ts";
 

@@ -1,8 +1,12 @@
 import { access, type FileHandle, open, readdir } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type Clock, systemClock } from "../base/clock.ts";
-import { getErrorMessage, InvalidOptionError } from "../base/errors.ts";
-import { checkKnownKeys, type KnownKeys } from "../base/known-keys.ts";
+import {
+  checkKnownKeys,
+  getErrorMessage,
+  InvalidOptionError,
+  type KnownKeys,
+} from "../base/errors.ts";
 import { warn } from "../base/warn.ts";
 import {
   type RecordWriter,

@@ -1,4 +1,4 @@
-import { checkKnownKeys, type KnownKeys } from "../base/known-keys.ts";
+import { checkKnownKeys, type KnownKeys } from "../base/errors.ts";
 import { answerCases } from "./contract/answers.ts";
 import { compactionCases } from "./contract/compaction.ts";
 import { hostedCases } from "./contract/hosted.ts";

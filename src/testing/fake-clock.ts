@@ -1,6 +1,5 @@
 import { type Clock, sleepKeys } from "../base/clock.ts";
-import { InvalidOptionError } from "../base/errors.ts";
-import { checkKnownKeys, type KnownKeys } from "../base/known-keys.ts";
+import { checkKnownKeys, InvalidOptionError, type KnownKeys } from "../base/errors.ts";
 
 /** A clock that a test advances manually. */
 export interface FakeClock extends Clock {

@@ -2,9 +2,8 @@ import { evaluate } from "../adapter/evaluate.ts";
 import { checkEvaluateOptions, type LoopOptions } from "../adapter/loop-options.ts";
 import type { ModelClient, TurnRequest } from "../adapter/model-client.ts";
 import type { ProviderAdapter } from "../adapter/provider-adapter.ts";
-import { WinkError } from "../base/errors.ts";
+import { checkKnownKeys, type KnownKeys, WinkError } from "../base/errors.ts";
 import { isPlainObject } from "../base/freeze.ts";
-import { checkKnownKeys, type KnownKeys } from "../base/known-keys.ts";
 import { checkTurn, completeTurn, type ScriptedTurn } from "./scripted-turn.ts";
 
 /**

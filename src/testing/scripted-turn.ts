@@ -1,5 +1,5 @@
 import type { HostedCall, ToolCall, Turn } from "../adapter/model-client.ts";
-import { checkKnownKeys, type KnownKeys } from "../base/known-keys.ts";
+import { checkKnownKeys, type KnownKeys } from "../base/errors.ts";
 import { type TokenUsage, toUsage } from "../base/usage.ts";
 
 /** A scripted turn. Omitted members are empty. */

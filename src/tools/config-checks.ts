@@ -1,6 +1,5 @@
-import { PromptValidationError } from "../base/errors.ts";
+import { createUnknownKeyError, PromptValidationError } from "../base/errors.ts";
 import { isPlainObject } from "../base/freeze.ts";
-import { createUnknownKeyError } from "../base/known-keys.ts";
 import { quoteNames } from "../base/quote-value.ts";
 
 /** Throws a `PromptValidationError` that names `field` if `value` is not allowed there. */

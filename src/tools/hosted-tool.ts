@@ -1,8 +1,7 @@
 import { checkHostedDescription, checkHostedName, checkOptions } from "../base/check-names.ts";
-import { PromptValidationError } from "../base/errors.ts";
+import { checkKnownKeys, type KnownKeys, PromptValidationError } from "../base/errors.ts";
 import { PromptEvaluationError } from "../base/evaluation-errors.ts";
 import { copyAndFreeze, isPlainObject } from "../base/freeze.ts";
-import { checkKnownKeys, type KnownKeys } from "../base/known-keys.ts";
 import { quoteNames } from "../base/quote-value.ts";
 import { checkFunction } from "./config-checks.ts";
 import { renameConfigError } from "./rename-config-error.ts";

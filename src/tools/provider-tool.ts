@@ -1,7 +1,6 @@
 import { checkHostedName, checkOptions } from "../base/check-names.ts";
-import { PromptValidationError } from "../base/errors.ts";
+import { checkKnownKeys, type KnownKeys, PromptValidationError } from "../base/errors.ts";
 import { copyAndFreeze } from "../base/freeze.ts";
-import { checkKnownKeys, type KnownKeys } from "../base/known-keys.ts";
 import { checkFunction } from "./config-checks.ts";
 import { checkConfig } from "./hosted-tool.ts";
 import { Tool, type ToolOptions } from "./tool.ts";

@@ -1,5 +1,4 @@
-import { InvalidOptionError, WinkError } from "../base/errors.ts";
-import { checkKnownKeys } from "../base/known-keys.ts";
+import { checkKnownKeys, InvalidOptionError, WinkError } from "../base/errors.ts";
 
 /**
  * Identifies a resource of type `T`. Keys are compared by identity, so two keys with one name are

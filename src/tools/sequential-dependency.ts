@@ -1,6 +1,5 @@
 import { checkToolName } from "../base/check-names.ts";
-import { PromptValidationError } from "../base/errors.ts";
-import { checkKnownKeys, type KnownKeys } from "../base/known-keys.ts";
+import { checkKnownKeys, type KnownKeys, PromptValidationError } from "../base/errors.ts";
 import { quoteNames } from "../base/quote-value.ts";
 import { callRecord } from "./call-record.ts";
 import type { ToolPolicy } from "./policy.ts";

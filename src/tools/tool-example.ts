@@ -1,7 +1,6 @@
 import { checkDescription } from "../base/check-names.ts";
-import { PromptValidationError } from "../base/errors.ts";
+import { checkKnownKeys, type KnownKeys, PromptValidationError } from "../base/errors.ts";
 import { stableStringify } from "../base/json.ts";
-import { checkKnownKeys, type KnownKeys } from "../base/known-keys.ts";
 import { type JsonSchema, type Schema, validateNow } from "../base/schema/schema.ts";
 
 /** An example call that the model is shown with the tool. */

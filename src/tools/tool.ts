@@ -1,7 +1,6 @@
 import { checkDescription, checkOptions, checkToolName } from "../base/check-names.ts";
-import { PromptValidationError } from "../base/errors.ts";
+import { checkKnownKeys, type KnownKeys, PromptValidationError } from "../base/errors.ts";
 import { copyAndFreeze, deepFreeze } from "../base/freeze.ts";
-import { checkKnownKeys, type KnownKeys } from "../base/known-keys.ts";
 import { checkSchema, type JsonSchema, listFields, type Schema } from "../base/schema/schema.ts";
 import { checkFunction } from "./config-checks.ts";
 import { checkPolicies, type ToolPolicy } from "./policy.ts";

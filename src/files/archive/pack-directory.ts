@@ -1,4 +1,4 @@
-import { checkKnownKeys } from "../../base/known-keys.ts";
+import { checkKnownKeys } from "../../base/errors.ts";
 import { PackThread } from "./pack-thread.ts";
 
 /** Options of {@link packDirectory}. */

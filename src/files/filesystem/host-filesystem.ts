@@ -1,8 +1,8 @@
 import { realpathSync, type Stats, statSync } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { checkKnownKeys } from "../../base/errors.ts";
 import { copyBytes, createFilesystemError, FilesystemError } from "../../base/filesystem-error.ts";
-import { checkKnownKeys } from "../../base/known-keys.ts";
 import { SharedLock } from "../../base/shared-lock.ts";
 import { toFilesystemError } from "../../host/to-filesystem-error.ts";
 import { getParent, normalizePath, ROOT } from "../path.ts";

@@ -1,5 +1,5 @@
+import { checkKnownKeys } from "../../base/errors.ts";
 import { copyBytes, createFilesystemError } from "../../base/filesystem-error.ts";
-import { checkKnownKeys } from "../../base/known-keys.ts";
 import { normalizePath, ROOT } from "../path.ts";
 import type {
   FileStat,

@@ -1,6 +1,5 @@
-import { getErrorMessage } from "../../base/errors.ts";
+import { checkKnownKeys, getErrorMessage, type KnownKeys } from "../../base/errors.ts";
 import { FilesystemError } from "../../base/filesystem-error.ts";
-import { checkKnownKeys, type KnownKeys } from "../../base/known-keys.ts";
 import type { GrepMatch, GrepOptions } from "./filesystem.ts";
 import { globMatcher, type PathMatcher } from "./glob.ts";
 import { checkLimit, splitLines } from "./line-window.ts";

@@ -1,5 +1,5 @@
+import { checkKnownKeys, type KnownKeys } from "../../base/errors.ts";
 import { FilesystemError } from "../../base/filesystem-error.ts";
-import { checkKnownKeys, type KnownKeys } from "../../base/known-keys.ts";
 import { quoteValue } from "../../base/quote-value.ts";
 import type { ReadOptions, ReadResult } from "./filesystem.ts";
 

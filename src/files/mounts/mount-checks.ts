@@ -1,8 +1,7 @@
 import { basename, resolve } from "node:path";
-import { InvalidOptionError } from "../../base/errors.ts";
+import { checkKnownKeys, InvalidOptionError, type KnownKeys } from "../../base/errors.ts";
 import { WorkspaceSecurityError } from "../../base/filesystem-error.ts";
 import { isPlainObject } from "../../base/freeze.ts";
-import { checkKnownKeys, type KnownKeys } from "../../base/known-keys.ts";
 import { normalizePath, ROOT } from "../path.ts";
 import type { HostMount } from "./host-mount.ts";
 

@@ -1,9 +1,8 @@
 import { mkdtemp, readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { WinkError } from "../../base/errors.ts";
+import { checkKnownKeys, type KnownKeys, WinkError } from "../../base/errors.ts";
 import { FilesystemError } from "../../base/filesystem-error.ts";
-import { checkKnownKeys, type KnownKeys } from "../../base/known-keys.ts";
 import { toSentence } from "../../base/to-sentence.ts";
 import { emptyFolder, removeFolder } from "../../host/remove-tree.ts";
 import {

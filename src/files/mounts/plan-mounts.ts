@@ -1,5 +1,5 @@
+import { checkKnownKeys, type KnownKeys } from "../../base/errors.ts";
 import { deepFreeze } from "../../base/freeze.ts";
-import { checkKnownKeys, type KnownKeys } from "../../base/known-keys.ts";
 import type { HostMount } from "./host-mount.ts";
 import type { HostMountPreview } from "./host-mount-preview.ts";
 import { hostRoots } from "./host-roots.ts";

@@ -1,8 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
-import { InvalidOptionError } from "../../base/errors.ts";
-import type { KnownKeys } from "../../base/known-keys.ts";
+import { InvalidOptionError, type KnownKeys } from "../../base/errors.ts";
 import { ConnectionDroppedError } from "../turn/connection-dropped-error.ts";
 import { BufferedResponse } from "./buffered-response.ts";
 import { LazyRequest } from "./lazy-request.ts";

@@ -1,7 +1,6 @@
-import { InvalidOptionError } from "../../base/errors.ts";
+import { createUnknownKeyError, InvalidOptionError } from "../../base/errors.ts";
 import { copyAndFreeze, isPlainObject } from "../../base/freeze.ts";
 import { findJsonProblem } from "../../base/json.ts";
-import { createUnknownKeyError } from "../../base/known-keys.ts";
 import { quoteNames } from "../../base/quote-value.ts";
 import { suggestSpelling } from "../../base/suggest-spelling.ts";
 import type { ModelAction } from "../model-action.ts";

@@ -1,4 +1,4 @@
-import { checkKnownKeys, type KnownKeys } from "../../base/known-keys.ts";
+import { checkKnownKeys, type KnownKeys } from "../../base/errors.ts";
 import { chooseSandbox, type SandboxChoice } from "./choose-sandbox.ts";
 import type { SandboxProcess } from "./sandbox.ts";
 

@@ -1,6 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import { InvalidOptionError } from "../../base/errors.ts";
-import { checkKnownKeys, type KnownKeys } from "../../base/known-keys.ts";
+import { checkKnownKeys, InvalidOptionError, type KnownKeys } from "../../base/errors.ts";
 import { Session } from "../../session/session.ts";
 import { checkSingleLine } from "../../tools/config-checks.ts";
 import type { OpenAIClient } from "../http/client.ts";

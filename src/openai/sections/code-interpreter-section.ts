@@ -1,5 +1,4 @@
-import { PromptValidationError } from "../../base/errors.ts";
-import { checkKnownKeys, type KnownKeys } from "../../base/known-keys.ts";
+import { checkKnownKeys, type KnownKeys, PromptValidationError } from "../../base/errors.ts";
 import {
   type CodeInterpreterConfig,
   type CodeInterpreterResult,

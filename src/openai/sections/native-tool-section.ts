@@ -1,6 +1,5 @@
-import { PromptValidationError } from "../../base/errors.ts";
+import { type KnownKeys, PromptValidationError } from "../../base/errors.ts";
 import { deepFreeze } from "../../base/freeze.ts";
-import type { KnownKeys } from "../../base/known-keys.ts";
 import { Section, type SectionOptions } from "../../prompt/section.ts";
 import { checkSingleLine } from "../../tools/config-checks.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";

@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
-import { PromptValidationError } from "../../base/errors.ts";
-import { checkKnownKeys, type KnownKeys } from "../../base/known-keys.ts";
+import { checkKnownKeys, type KnownKeys, PromptValidationError } from "../../base/errors.ts";
 import { SharedLock } from "../../base/shared-lock.ts";
 import type {
   FileStat,

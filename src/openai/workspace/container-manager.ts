@@ -1,6 +1,5 @@
 import { type Clock, systemClock } from "../../base/clock.ts";
-import { PromptValidationError } from "../../base/errors.ts";
-import { checkKnownKeys, type KnownKeys } from "../../base/known-keys.ts";
+import { checkKnownKeys, type KnownKeys, PromptValidationError } from "../../base/errors.ts";
 import { checkSingleLine } from "../../tools/config-checks.ts";
 import type { OpenAIClient } from "../http/client.ts";
 import { type ContainerConfig, resolveContainerSettings } from "./container-config.ts";

@@ -1,8 +1,12 @@
 import { checkKey } from "../../base/check-names.ts";
-import { InvalidOptionError, WinkError } from "../../base/errors.ts";
+import {
+  checkKnownKeys,
+  InvalidOptionError,
+  type KnownKeys,
+  WinkError,
+} from "../../base/errors.ts";
 import { isPlainObject } from "../../base/freeze.ts";
 import { parseJson, stableStringify } from "../../base/json.ts";
-import { checkKnownKeys, type KnownKeys } from "../../base/known-keys.ts";
 import { quoteNames } from "../../base/quote-value.ts";
 import type { Filesystem } from "../../files/filesystem/filesystem.ts";
 import type { PromptDescriptor } from "../prompt-descriptor.ts";

@@ -1,9 +1,8 @@
-import { PromptValidationError } from "../../base/errors.ts";
+import { checkKnownKeys, type KnownKeys, PromptValidationError } from "../../base/errors.ts";
 import { copyAndFreeze } from "../../base/freeze.ts";
-import { checkObject } from "../../base/known-keys.ts";
 import type { Schema } from "../../base/schema/schema.ts";
 import type { UnboundParams } from "../params.ts";
-import { Section, type SectionOptions } from "../section.ts";
+import { Section, type SectionOptions, sectionKeys } from "../section.ts";
 import { fillTemplate, parseSectionText, type TemplateText } from "../template-text.ts";
 
 /** Options of {@link MarkdownSection}. */
@@ -25,6 +24,11 @@ export interface MarkdownSectionOptions<
   /** Sections below this one. */
   readonly children?: readonly Children[] | undefined;
 }
+
+const markdownKeys: KnownKeys<MarkdownSectionOptions<never, object, never, never>> = {
+  ...sectionKeys,
+  template: true,
+};
 
 /**
  * A section whose text is a template.
@@ -55,7 +59,8 @@ export class MarkdownSection<
   readonly #text: TemplateText;
 
   constructor(options: MarkdownSectionOptions<Params, Input, Defaulted, Children>) {
-    const { template, ...rest } = checkObject(options, new.target.name, PromptValidationError);
+    checkKnownKeys(options, new.target.name, markdownKeys, PromptValidationError);
+    const { template, ...rest } = options;
     super(rest);
     this.template = template;
     this.#options = {

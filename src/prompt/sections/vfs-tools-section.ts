@@ -1,5 +1,4 @@
-import { PromptValidationError } from "../../base/errors.ts";
-import { checkKnownKeys, type KnownKeys } from "../../base/known-keys.ts";
+import { checkKnownKeys, type KnownKeys, PromptValidationError } from "../../base/errors.ts";
 import type { Filesystem } from "../../files/filesystem/filesystem.ts";
 import { MarkdownSection } from "./markdown-section.ts";
 import { createVfsReadTools, createVfsWriteTools } from "./vfs-tools.ts";

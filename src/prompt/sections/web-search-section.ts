@@ -1,6 +1,5 @@
-import { PromptValidationError } from "../../base/errors.ts";
+import { checkKnownKeys, PromptValidationError } from "../../base/errors.ts";
 import { copyAndFreeze } from "../../base/freeze.ts";
-import { checkKnownKeys } from "../../base/known-keys.ts";
 import { type WebSearchConfig, webSearchTool } from "../../tools/hosted/web-search.ts";
 import { MarkdownSection } from "./markdown-section.ts";
 

@@ -1,5 +1,4 @@
-import { PromptValidationError } from "../../base/errors.ts";
-import { checkKnownKeys, type KnownKeys } from "../../base/known-keys.ts";
+import { checkKnownKeys, type KnownKeys, PromptValidationError } from "../../base/errors.ts";
 import type { Filesystem } from "../../files/filesystem/filesystem.ts";
 import { checkKeys } from "../config-checks.ts";
 import { HostedTool, markChecked } from "../hosted-tool.ts";

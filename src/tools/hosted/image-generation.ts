@@ -1,6 +1,5 @@
-import { PromptValidationError } from "../../base/errors.ts";
+import { checkKnownKeys, PromptValidationError } from "../../base/errors.ts";
 import { isPlainObject } from "../../base/freeze.ts";
-import { checkKnownKeys } from "../../base/known-keys.ts";
 import {
   checkKeys,
   checkNotEmpty,

@@ -1,6 +1,5 @@
-import { PromptValidationError } from "../../base/errors.ts";
+import { checkKnownKeys, type KnownKeys, PromptValidationError } from "../../base/errors.ts";
 import { isPlainObject } from "../../base/freeze.ts";
-import { checkKnownKeys, type KnownKeys } from "../../base/known-keys.ts";
 import type { JsonSchema } from "../../base/schema/schema.ts";
 import {
   arrayCheck,

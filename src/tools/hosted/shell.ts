@@ -1,5 +1,4 @@
-import { PromptValidationError } from "../../base/errors.ts";
-import { checkKnownKeys, type KnownKeys } from "../../base/known-keys.ts";
+import { checkKnownKeys, type KnownKeys, PromptValidationError } from "../../base/errors.ts";
 import { checkKeys, checkSingleLine, checkType, deferCheck, optional } from "../config-checks.ts";
 import { HostedTool, markChecked } from "../hosted-tool.ts";
 import { type ContainerOptions, containerChecks } from "./code-interpreter.ts";

@@ -1,5 +1,4 @@
-import { PromptValidationError } from "../../base/errors.ts";
-import { checkKnownKeys } from "../../base/known-keys.ts";
+import { checkKnownKeys, PromptValidationError } from "../../base/errors.ts";
 import {
   arrayCheck,
   checkBoolean,

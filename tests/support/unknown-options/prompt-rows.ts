@@ -31,6 +31,12 @@ export const promptRows: readonly Row[] = [
   ],
   [
     "MarkdownSection",
+    "templat",
+    "template",
+    (o) => new root.MarkdownSection({ key: "s", title: "S", template: "T", ...Object(o) }),
+  ],
+  [
+    "MarkdownSection",
     "titel",
     "title",
     (o) =>

@@ -1,7 +1,6 @@
 import { type Clock, systemClock } from "../../../base/clock.ts";
-import { InvalidOptionError } from "../../../base/errors.ts";
+import { checkKnownKeys, InvalidOptionError, type KnownKeys } from "../../../base/errors.ts";
 import { isPlainObject } from "../../../base/freeze.ts";
-import { checkKnownKeys, type KnownKeys } from "../../../base/known-keys.ts";
 
 /** Options of `upstreamModel()`. */
 export interface UpstreamModelOptions {

@@ -1,6 +1,5 @@
-import { InvalidOptionError } from "../../../base/errors.ts";
+import { createUnknownKeyError, InvalidOptionError } from "../../../base/errors.ts";
 import { isPlainObject } from "../../../base/freeze.ts";
-import { createUnknownKeyError } from "../../../base/known-keys.ts";
 import { quoteNames } from "../../../base/quote-value.ts";
 
 /** Remedy for an optional field with a wrong value. */

@@ -1,6 +1,10 @@
 import { expect, test } from "vitest";
-import { PromptValidationError } from "./errors.ts";
-import { checkKnownKeys, createUnknownKeyError, type KnownKeys } from "./known-keys.ts";
+import {
+  checkKnownKeys,
+  createUnknownKeyError,
+  type KnownKeys,
+  PromptValidationError,
+} from "./errors.ts";
 
 interface Options {
   readonly model: string;
