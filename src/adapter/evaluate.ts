@@ -1,6 +1,5 @@
 import { checkFence } from "../base/call-fence.ts";
 import { raceAbort } from "../base/clock.ts";
-import { getErrorMessage } from "../base/errors.ts";
 import { PromptEvaluationError } from "../base/evaluation-errors.ts";
 import { warn } from "../base/warn.ts";
 import type { Prompt } from "../prompt/prompt.ts";
@@ -13,7 +12,12 @@ import { createResponse } from "./create-response.ts";
 import { type Evaluation, Progress, readVisibility } from "./evaluation.ts";
 import { publishEvent } from "./events.ts";
 import { Guard } from "./guard.ts";
-import { type LoopOptions, type LoopSettings, resolveLoopSettings } from "./loop-options.ts";
+import {
+  type LoopOptions,
+  type LoopSettings,
+  resolveLoopSettings,
+  wrapOptionError,
+} from "./loop-options.ts";
 import type { HostedCall, ModelClient, ToolAnswer, Turn, TurnRequest } from "./model-client.ts";
 import { parentScope } from "./nested-adapter.ts";
 import { loadOverrides, preparePrompt } from "./prepare-prompt.ts";
@@ -31,7 +35,7 @@ export async function evaluate<Output>(
   options: LoopOptions,
 ): Promise<PromptResponse<Output>> {
   const progress = new Progress();
-  const settings = resolveSettings(prompt, client, options);
+  const settings = wrapOptionError(prompt, () => resolveLoopSettings(prompt, client, options));
   const guard = new Guard({ ...settings, promptName: prompt.name }, progress);
   const { session } = settings;
   try {
@@ -192,22 +196,6 @@ function publishAnswer(
   const requestIds = Object.freeze([...progress.requestIds]);
   const summary = { text, usage, finishReason, model, requestIds, turns, ...progress.getCost() };
   publishEvent(evaluation, { type: "PromptExecuted", ...summary });
-}
-
-/**
- * Wraps errors about invalid options in a `PromptEvaluationError`, so that callers need one catch.
- */
-function resolveSettings(prompt: Prompt, client: ModelClient, options: LoopOptions): LoopSettings {
-  try {
-    return resolveLoopSettings(prompt, client, options);
-  } catch (cause) {
-    const promptName = String(prompt?.name ?? "");
-    throw new PromptEvaluationError(getErrorMessage(cause), {
-      promptName,
-      phase: "request",
-      cause,
-    });
-  }
 }
 
 /** Closes a resource and only reports errors, so that the answer is not lost. */

@@ -89,11 +89,21 @@ describe("evaluate() rejects an invalid option before it does anything:", () => 
       { throttle: { maxAttempts: -1 } },
       "throttle.maxAttempts must be",
     ],
+    [
+      "a misspelled option",
+      { maxTurn: 5 },
+      'evaluate(options) key must be a known option, got "maxTurn". Did you mean "maxTurns"?',
+    ],
+    [
+      "an unknown option",
+      { model: "gpt-5.2" },
+      'evaluate(options) key must be one of "allowHostedTools", "budget", "budgetTracker"',
+    ],
   ])("%s", async (_, given, message) => {
     const bus = recordingBus();
     const client = scriptedClient({ text: "hi" });
-    const options = { session: new Session({ bus }), ...given } as never;
-    const error = await client.evaluate(prompt, options).catch((thrown: unknown) => thrown);
+    const options = { session: new Session({ bus }), adapter: client, ...given } as never;
+    const error = await evaluate(prompt, client, options).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(PromptEvaluationError);
     expect(error).toMatchObject({
       message: expect.stringContaining(message),
@@ -105,6 +115,19 @@ describe("evaluate() rejects an invalid option before it does anything:", () => 
     expect(client.asked).toEqual([]);
     expect(bus.events).toEqual([]);
   });
+
+  test.each(["adapter", "clock", "logger", "random", "throttle"])(
+    "%s, which is an option of the adapter, not of its evaluate()",
+    async (name) => {
+      const client = scriptedClient({ text: "hi" });
+      const options = { session: new Session(), [name]: undefined };
+      await expect(client.evaluate(prompt, options)).rejects.toMatchObject({
+        name: "PromptEvaluationError",
+        message: expect.stringContaining(`evaluate(options) key must be one of`),
+        cause: expect.any(InvalidOptionError),
+      });
+    },
+  );
 
   test("missing options", async () => {
     const evaluation = evaluate(prompt, scriptedClient(), undefined as never);

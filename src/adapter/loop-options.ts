@@ -1,14 +1,20 @@
 import { Budget, BudgetTracker } from "../base/budget.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { Deadline } from "../base/deadline.ts";
-import { InvalidOptionError } from "../base/errors.ts";
+import {
+  checkKnownKeys,
+  getErrorMessage,
+  InvalidOptionError,
+  type KnownKeys,
+} from "../base/errors.ts";
+import { PromptEvaluationError } from "../base/evaluation-errors.ts";
 import { type Logger, silentLogger } from "../base/logger.ts";
 import { Prompt } from "../prompt/prompt.ts";
 import { Session } from "../session/session.ts";
 import { ResourceRegistry } from "../tools/resources.ts";
 import type { ModelClient } from "./model-client.ts";
-import type { NestedOptions } from "./nested-adapter.ts";
-import type { ProviderAdapter } from "./provider-adapter.ts";
+import { type NestedOptions, parentScope } from "./nested-adapter.ts";
+import type { EvaluateOptions, ProviderAdapter } from "./provider-adapter.ts";
 import { type RetrySettings, resolveThrottlePolicy, type ThrottlePolicy } from "./throttle.ts";
 
 const refuse = InvalidOptionError.at((name) => `evaluate(${name})`);
@@ -30,9 +36,53 @@ export interface LoopOptions extends NestedOptions {
   readonly logger?: Logger | undefined;
 }
 
+const evaluateKeys: KnownKeys<EvaluateOptions> = {
+  allowHostedTools: true,
+  budget: true,
+  budgetTracker: true,
+  continue: true,
+  deadline: true,
+  maxTurns: true,
+  resources: true,
+  session: true,
+  signal: true,
+  toolChoice: true,
+};
+
+const loopKeys: KnownKeys<LoopOptions> = {
+  ...evaluateKeys,
+  adapter: true,
+  clock: true,
+  logger: true,
+  random: true,
+  throttle: true,
+  [parentScope]: true,
+};
+
 /** {@link LoopOptions} with all defaults filled in. */
 export interface LoopSettings extends Omit<LoopOptions, keyof RetrySettings>, RetrySettings {
   readonly maxTurns: number;
+}
+
+/** Rejects unknown options of an adapter's `evaluate`. Throws `PromptEvaluationError`. */
+export function checkEvaluateOptions(prompt: Prompt, options: EvaluateOptions): void {
+  wrapOptionError(prompt, () => checkKnownKeys(options ?? {}, "evaluate(options)", evaluateKeys));
+}
+
+/**
+ * Wraps errors about invalid options in a `PromptEvaluationError`, so that callers need one catch.
+ */
+export function wrapOptionError<Result>(prompt: Prompt, check: () => Result): Result {
+  try {
+    return check();
+  } catch (cause) {
+    const promptName = String(prompt?.name ?? "");
+    throw new PromptEvaluationError(getErrorMessage(cause), {
+      promptName,
+      phase: "request",
+      cause,
+    });
+  }
 }
 
 /** Checks the options and fills in the defaults. Throws `InvalidOptionError`. */
@@ -42,6 +92,7 @@ export function resolveLoopSettings(
   options: LoopOptions,
 ): LoopSettings {
   checkInstance(prompt, Prompt, "prompt");
+  checkKnownKeys(options ?? {}, "evaluate(options)", loopKeys);
   checkInstance(options?.session, Session, "session");
   const { deadline, budget, budgetTracker, resources, signal, maxTurns = 50 } = options;
   if (deadline !== undefined) checkInstance(deadline, Deadline, "deadline");

@@ -211,12 +211,13 @@ describe("resolveThrottlePolicy()", () => {
     [
       "an unknown option",
       { maxTries: 3 },
-      "throttle.maxTries must not be set, because it is unknown, got 3. Use maxAttempts, baseDelayMs, maxDelayMs, maxTotalMs.",
+      'throttle key must be one of "baseDelayMs", "maxAttempts", "maxDelayMs", "maxTotalMs", got "maxTries". Remove it.',
     ],
+    ["a misspelled option", { maxattempts: 3 }, 'Did you mean "maxAttempts"?'],
     [
       "an option named like a method",
       { toString: 3 },
-      "throttle.toString must not be set, because it is unknown",
+      'throttle key must be one of "baseDelayMs", "maxAttempts", "maxDelayMs", "maxTotalMs", got "toString"',
     ],
   ])("rejects %s", (_, given, message) => {
     const make = () => resolveThrottlePolicy(given as never);

@@ -1,6 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import type { Deadline } from "../base/deadline.ts";
-import { InvalidOptionError } from "../base/errors.ts";
+import { checkKnownKeys, InvalidOptionError, type KnownKeys } from "../base/errors.ts";
 import { ThrottleError } from "../base/evaluation-errors.ts";
 import type { Logger } from "../base/logger.ts";
 
@@ -28,23 +28,26 @@ const defaultPolicy: ThrottlePolicy = Object.freeze({
 });
 
 const refuse = InvalidOptionError.at("throttle");
-const KNOWN_OPTIONS = Object.keys(defaultPolicy).join(", ");
+const throttleKeys: KnownKeys<ThrottlePolicy> = {
+  baseDelayMs: true,
+  maxAttempts: true,
+  maxDelayMs: true,
+  maxTotalMs: true,
+};
 
 /** Fills in the defaults and checks the values. Throws `InvalidOptionError`. */
 export function resolveThrottlePolicy(overrides: Partial<ThrottlePolicy> = {}): ThrottlePolicy {
+  checkKnownKeys(overrides, "throttle", throttleKeys);
   const policy = { ...defaultPolicy, ...overrides };
   for (const [name, value] of Object.entries(policy)) {
     const isRight =
       name === "maxAttempts"
         ? Number.isSafeInteger(value) && value >= 1
         : Number.isFinite(value) && value > 0;
-    const isKnown = Object.hasOwn(defaultPolicy, name);
-    if (isRight && isKnown) continue;
+    if (isRight) continue;
     const rule =
       name === "maxAttempts" ? "must be a positive integer" : "must be a positive number";
-    throw isKnown
-      ? refuse(name, value, rule, "omit it for the default")
-      : refuse(name, value, "must not be set, because it is unknown", `use ${KNOWN_OPTIONS}`);
+    throw refuse(name, value, rule, "omit it for the default");
   }
   return Object.freeze(policy);
 }

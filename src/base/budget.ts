@@ -1,4 +1,4 @@
-import { InvalidOptionError } from "./errors.ts";
+import { checkKnownKeys, InvalidOptionError, type KnownKeys } from "./errors.ts";
 import {
   type BudgetDimension,
   BudgetExceededError,
@@ -15,6 +15,12 @@ export interface BudgetOptions {
   /** Maximum number of input and output tokens together. @default no limit */
   readonly maxTotalTokens?: number | undefined;
 }
+
+const budgetKeys: KnownKeys<BudgetOptions> = {
+  maxInputTokens: true,
+  maxOutputTokens: true,
+  maxTotalTokens: true,
+};
 
 /**
  * Token limits for one or more evaluations. Using exactly the limit is allowed.
@@ -36,6 +42,7 @@ export class Budget {
   readonly maxTotalTokens: number | null;
 
   constructor(options: BudgetOptions) {
+    checkKnownKeys(options ?? {}, "Budget", budgetKeys);
     this.maxInputTokens = checkLimit(options, "maxInputTokens");
     this.maxOutputTokens = checkLimit(options, "maxOutputTokens");
     this.maxTotalTokens = checkLimit(options, "maxTotalTokens");

@@ -11,19 +11,50 @@ export function checkOptions<Options>(options: Options, maker: string): Options 
   });
 }
 
-/** Returns `name` if it is a valid tool name. */
+/** Returns `name` if the providers accept it as the name of a function. */
 export function checkToolName(name: string, field: string): string {
+  if (typeof name === "string" && /^[A-Za-z0-9_-]{1,64}$/.test(name)) return name;
+  throw new PromptValidationError({
+    field,
+    value: name,
+    rule: "must be 1-64 of A-Z, a-z, 0-9, _ and -",
+    remedy: `write it like "${suggestName(name, (text) => text)}"`,
+  });
+}
+
+/** Returns `name` if it is a valid name, kind or provider of a hosted tool: lower case only. */
+export function checkHostedName(name: string, field: string): string {
   if (typeof name === "string" && /^[a-z0-9_-]{1,64}$/.test(name)) return name;
   throw new PromptValidationError({
     field,
     value: name,
     rule: "must be 1-64 of a-z, 0-9, _ and -",
-    remedy: `write it like "${suggestToolName(name)}"`,
+    remedy: `write it like "${suggestName(name)}"`,
   });
 }
 
+/** Returns whether `text` may describe a tool or an example: any text, on one line or several. */
+export function isDescription(text: unknown): text is string {
+  return (
+    typeof text === "string" &&
+    text.trim() !== "" &&
+    text.isWellFormed() &&
+    /^.{1,4096}$/su.test(text) // counts code points, not UTF-16 units
+  );
+}
+
+/** The rule of {@link isDescription}, for error messages. */
+export const descriptionRule = "must be text of 1-4,096 characters that is not blank";
+
 /** Returns `text` if it is a valid description of a tool or an example. */
 export function checkDescription(text: string, field: string): string {
+  if (isDescription(text)) return text;
+  const remedy = "say what it does and when to use it";
+  throw new PromptValidationError({ field, value: text, rule: descriptionRule, remedy });
+}
+
+/** Returns `text` if it is a valid description of a hosted tool: one line of ASCII. */
+export function checkHostedDescription(text: string, field: string): string {
   if (typeof text === "string" && /^[\x20-\x7e]{1,200}$/.test(text) && text.trim() !== "") {
     return text;
   }
@@ -42,7 +73,7 @@ export function checkKey(key: string, field: string): string {
     field,
     value: key,
     rule: "must be 1-64 of a-z, 0-9, ., _ and -, and start with a letter or digit",
-    remedy: `write it like "${suggestToolName(key)}"`,
+    remedy: `write it like "${suggestName(key)}"`,
   });
 }
 
@@ -53,8 +84,11 @@ export function checkLine(text: string, field: string): string {
   throw new PromptValidationError({ field, value: text, rule, remedy: "use a few words" });
 }
 
-function suggestToolName(name: unknown): string {
+function suggestName(
+  name: unknown,
+  toCase: (text: string) => string = (text) => text.toLowerCase(),
+): string {
   if (typeof name !== "string") return "my_tool";
-  const plain = name.toLowerCase().replace(/[^a-z0-9]+/g, "_");
+  const plain = toCase(name).replace(/[^A-Za-z0-9]+/g, "_");
   return plain.replace(/^_+|_+$/g, "").slice(0, 64) || "my_tool";
 }

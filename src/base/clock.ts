@@ -1,3 +1,5 @@
+import { checkKnownKeys, type KnownKeys } from "./errors.ts";
+
 /**
  * Reads the time and waits. No other code calls `Date.now` or `setTimeout`. Tests use
  * `fakeClock()`.
@@ -15,15 +17,16 @@ export interface SleepOptions {
   readonly background?: boolean | undefined;
 }
 
+/** The keys of {@link SleepOptions}. */
+export const sleepKeys: KnownKeys<SleepOptions> = { background: true };
+
 /** The system time. */
 export const systemClock: Clock = Object.freeze({
   now: () => Date.now(),
 
-  async sleep(
-    milliseconds: number,
-    signal?: AbortSignal,
-    { background = false }: SleepOptions = {},
-  ) {
+  async sleep(milliseconds: number, signal?: AbortSignal, options: SleepOptions = {}) {
+    checkKnownKeys(options, "Clock.sleep(options)", sleepKeys);
+    const { background = false } = options;
     const endsAt = Date.now() + milliseconds;
     let remaining = milliseconds;
     do {

@@ -13,6 +13,27 @@ test.each([
   expect(suggestSpelling(name, names)).toBe(nearest);
 });
 
+test.each([
+  ["modle", "model"], // swapped letters count as one mistake
+  ["hots", "host"],
+  ["MODEL", "model"],
+  ["base_url", "baseURL"],
+  ["max-turns", "maxTurns"],
+  ["readfile", "read_file"],
+  ["Read_File", "read_file"],
+])(
+  "suggestSpelling() ignores case and separators, and counts a swap once: %s",
+  (name, intended) => {
+    const known = ["modelConfig", "model", "host", "baseURL", "maxTurns", "read_file"];
+    expect(suggestSpelling(name, known)).toBe(intended);
+  },
+);
+
+test("suggestSpelling() prefers the name that differs least, case included", () => {
+  expect(suggestSpelling("Lok", ["look", "Look"])).toBe("Look");
+  expect(suggestSpelling("look", ["Look", "look"])).toBe("look");
+});
+
 test.each(["", "zzzzzz", "delete_everything", "se"])(
   "suggestSpelling() returns null for %j",
   (name) => {

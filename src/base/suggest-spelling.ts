@@ -1,25 +1,40 @@
-/** Returns the name that `name` is most likely a misspelling of, or `null` if none is similar. */
+/**
+ * Returns the name that `name` is most likely a misspelling of, or `null` if none is similar. Case,
+ * `_` and `-` only decide between names that are equally similar without them.
+ */
 export function suggestSpelling(name: string, names: Iterable<string>): string | null {
-  const allowed = Math.max(1, Math.floor(name.length / 3));
+  const plain = toPlainText(name);
   let best: string | null = null;
-  let least = allowed + 1;
+  let least = [Math.max(1, Math.floor(name.length / 3)), Number.POSITIVE_INFINITY] as const;
   for (const candidate of names) {
-    if (Math.abs(candidate.length - name.length) >= least) continue;
-    const distance = editDistance(name, candidate);
-    if (distance < least) [best, least] = [candidate, distance];
+    const other = toPlainText(candidate);
+    if (Math.abs(other.length - plain.length) > least[0]) continue;
+    const distance = editDistance(plain, other);
+    if (distance > least[0]) continue;
+    const exactDistance = editDistance(name, candidate);
+    if (distance === least[0] && exactDistance >= least[1]) continue;
+    [best, least] = [candidate, [distance, exactDistance]];
   }
   return best;
 }
 
+function toPlainText(name: string): string {
+  return name.toLowerCase().replace(/[_-]/g, "");
+}
+
+/** Counts inserted, missing, wrong and swapped letters. */
 function editDistance(from: string, to: string): number {
+  let before: readonly number[] = [];
   let row = Array.from({ length: to.length + 1 }, (_, column) => column);
   for (let i = 1; i <= from.length; i++) {
     const next = [i];
     for (let j = 1; j <= to.length; j++) {
-      const swap = (row[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1);
-      next.push(Math.min(swap, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+      const wrong = (row[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1);
+      const isSwap = i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1];
+      const swapped = isSwap ? (before[j - 2] ?? 0) + 1 : wrong;
+      next.push(Math.min(wrong, swapped, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
     }
-    row = next;
+    [before, row] = [row, next];
   }
   return row[to.length] ?? 0;
 }

@@ -1,4 +1,5 @@
 import { evaluate } from "../adapter/evaluate.ts";
+import { checkEvaluateOptions } from "../adapter/loop-options.ts";
 import type {
   EvaluateOptions,
   PromptResponse,
@@ -46,6 +47,7 @@ export class ClaudeAgentSDKAdapter implements ProviderAdapter {
     prompt: Prompt<Output>,
     options: EvaluateOptions,
   ): Promise<PromptResponse<Output>> {
+    checkEvaluateOptions(prompt, options);
     const { throttle, clock, logger, random } = this.#settings;
     const conversation = new Conversation({
       ...this.#settings,

@@ -51,7 +51,7 @@ describe("loadModel()", () => {
     [
       "turns.json",
       '[[{ "sya": "Hi." }]]',
-      /turns\.json: steps\[0\]\[0\]\.sya must be one of "say", .*, got "Hi\."/,
+      /turns\.json: steps\[0\]\[0\] key must be a known option, got "sya"\. Did you mean "say"\?/,
     ],
     [
       "turns.yaml",

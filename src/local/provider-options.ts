@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from "../base/clock.ts";
-import { InvalidOptionError } from "../base/errors.ts";
+import { checkKnownKeys, InvalidOptionError, type KnownKeys } from "../base/errors.ts";
 import type { LocalModel } from "./models/local-model.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
 import type { LocalTool } from "./tools/local-tool.ts";
@@ -30,6 +30,18 @@ export interface LocalProviderOptions {
   readonly onFault?: ((error: unknown) => void) | undefined;
 }
 
+const providerKeys: KnownKeys<LocalProviderOptions> = {
+  apiKey: true,
+  clock: true,
+  dataDir: true,
+  limits: true,
+  model: true,
+  onFault: true,
+  sandbox: true,
+  tools: true,
+  web: true,
+};
+
 /** Limits of one request. */
 export interface LocalLimits {
   /** The maximum size of a request's JSON body. @default 64 MiB */
@@ -37,6 +49,11 @@ export interface LocalLimits {
   /** The time limit of one code run or one command. @default 60000 */
   readonly runTimeoutMs?: number | undefined;
 }
+
+const limitKeys: KnownKeys<LocalLimits> = {
+  maxBodyBytes: true,
+  runTimeoutMs: true,
+};
 
 /** Validated options of a `LocalProvider`, with defaults applied. */
 export interface ProviderSettings extends Omit<LocalProviderOptions, "tools"> {
@@ -49,7 +66,9 @@ export interface ProviderSettings extends Omit<LocalProviderOptions, "tools"> {
 
 /** Validates the options and applies the defaults. Throws before creating any resources. */
 export function readProviderSettings(options: LocalProviderOptions = {}): ProviderSettings {
-  const { model, apiKey } = options;
+  checkKnownKeys(options, "LocalProvider", providerKeys);
+  const { model, apiKey, limits = {} } = options;
+  checkKnownKeys(limits, "LocalProvider.limits", limitKeys);
   if (model !== undefined && typeof model?.respond !== "function") {
     throw refuse(
       "model",
@@ -73,8 +92,8 @@ export function readProviderSettings(options: LocalProviderOptions = {}): Provid
     sandbox: options.sandbox ?? "auto",
     clock: options.clock ?? systemClock,
     limits: {
-      maxBodyBytes: options.limits?.maxBodyBytes ?? 64 * 1024 * 1024,
-      runTimeoutMs: options.limits?.runTimeoutMs ?? 60_000,
+      maxBodyBytes: limits.maxBodyBytes ?? 64 * 1024 * 1024,
+      runTimeoutMs: limits.runTimeoutMs ?? 60_000,
     },
     // biome-ignore lint/suspicious/noConsole: errors of the server itself must be visible.
     onFault: options.onFault ?? ((error) => console.error(error)),

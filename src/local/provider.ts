@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { InvalidOptionError } from "../base/errors.ts";
-import { type Listening, type ListenOptions, listen } from "./http/listen.ts";
+import { checkKnownKeys, InvalidOptionError } from "../base/errors.ts";
+import { type Listening, type ListenOptions, listen, listenKeys } from "./http/listen.ts";
 import {
   type LocalProviderOptions,
   type ProviderSettings,
@@ -44,11 +44,11 @@ export class LocalProvider implements AsyncDisposable {
    * yet. By default a trial run in it has succeeded. With `trial: false` a sandbox whose trial takes seconds
    * may be returned untried; `reason` then mentions it.
    */
-  async sandbox({
-    trial = true,
-  }: {
-    readonly trial?: boolean | undefined;
-  } = {}): Promise<{ readonly name: string; readonly reason: string }> {
+  async sandbox(
+    options: { readonly trial?: boolean | undefined } = {},
+  ): Promise<{ readonly name: string; readonly reason: string }> {
+    checkKnownKeys(options, "LocalProvider.sandbox(options)", { trial: true });
+    const { trial = true } = options;
     const server = await this.#getServer();
     const { sandbox, reason } = await (trial
       ? server.sandbox.chooseTested()
@@ -58,6 +58,7 @@ export class LocalProvider implements AsyncDisposable {
 
   /** Serves on a socket. Hosts other than loopback require an `apiKey`. */
   async listen(options: ListenOptions = {}): Promise<Listening> {
+    checkKnownKeys(options, "LocalProvider.listen(options)", listenKeys);
     const { host = "127.0.0.1" } = options;
     if (!isLoopback(host) && this.#settings.apiKey === undefined) throw createMissingKeyError(host);
     const { app } = await this.#getServer();

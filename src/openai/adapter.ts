@@ -1,10 +1,12 @@
 import { evaluate } from "../adapter/evaluate.ts";
+import { checkEvaluateOptions } from "../adapter/loop-options.ts";
 import type {
   EvaluateOptions,
   PromptResponse,
   ProviderAdapter,
 } from "../adapter/provider-adapter.ts";
 import { retryThrottled } from "../adapter/throttle.ts";
+import { checkKnownKeys } from "../base/errors.ts";
 import { ThrottleError } from "../base/evaluation-errors.ts";
 import type { Prompt } from "../prompt/prompt.ts";
 import type { ContainerFileCitation, FileCitation } from "../tools/hosted/citation.ts";
@@ -59,6 +61,7 @@ export class OpenAIAdapter implements ProviderAdapter {
     prompt: Prompt<Output>,
     options: EvaluateOptions,
   ): Promise<PromptResponse<Output>> {
+    checkEvaluateOptions(prompt, options);
     const { throttle, clock, logger, random } = this.#settings;
     const workspaces = findWorkspaces(prompt);
     const { session, continue: continues = false } = { ...options };
@@ -83,8 +86,10 @@ export class OpenAIAdapter implements ProviderAdapter {
    */
   async downloadFile(
     citation: ContainerFileCitation | FileCitation,
-    { signal = new AbortController().signal }: { readonly signal?: AbortSignal | undefined } = {},
+    options: { readonly signal?: AbortSignal | undefined } = {},
   ): Promise<Uint8Array> {
+    checkKnownKeys(options, "OpenAIAdapter.downloadFile(options)", { signal: true });
+    const { signal = new AbortController().signal } = options;
     const { client } = this.#settings;
     const settings = { ...this.#settings, deadline: null, signal };
     try {

@@ -1,4 +1,4 @@
-import { checkToolName } from "../base/check-names.ts";
+import { checkHostedName } from "../base/check-names.ts";
 import { PromptValidationError } from "../base/errors.ts";
 import { copyAndFreeze, isPlainObject } from "../base/freeze.ts";
 import { quoteNames } from "../base/quote-value.ts";
@@ -75,7 +75,7 @@ export function checkNativeToolsTable(
 
 function checkKinds(kinds: unknown, field: string): readonly string[] {
   if (isIterable(kinds)) {
-    return [...kinds].map((kind, index) => checkToolName(kind, `${field}[${index}]`));
+    return [...kinds].map((kind, index) => checkHostedName(kind, `${field}[${index}]`));
   }
   // Strings are iterable too, but iterating over their characters is never intended.
   const remedy = typeof kinds === "string" ? `use [${JSON.stringify(kinds)}]` : "pass an array";

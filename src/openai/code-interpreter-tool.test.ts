@@ -120,8 +120,8 @@ const named = 'OpenAICodeInterpreterTool "code_interpreter"';
 
 test.each([
   [null, "OpenAICodeInterpreterTool(options)", "must be an object, got null"],
-  [{ name: "Py" }, "OpenAICodeInterpreterTool.name", 'rite it like "py"'],
-  [{ description: "" }, `${named} description`, "must be 1-200"],
+  [{ name: "Run Py" }, "OpenAICodeInterpreterTool.name", 'rite it like "Run_Py"'],
+  [{ description: "" }, `${named} description`, "must be text of 1-4,096 characters"],
   [{ handler: 1 }, `${named} handler`, "must be a function"],
   [{ handleProviderOutput: 1 }, 'ProviderTool "code_interpreter" handleProviderOutput', "function"],
   [{ container: null }, `${named} container`, 'must have a "type" or an "id", got null'],

@@ -1,4 +1,5 @@
 import { checkOptions } from "../base/check-names.ts";
+import { checkKnownKeys, type KnownKeys, PromptValidationError } from "../base/errors.ts";
 import { copyAndFreeze } from "../base/freeze.ts";
 import {
   type AutoContainerConfig,
@@ -26,6 +27,14 @@ export interface OpenAICodeInterpreterToolOptions {
   /** Processes the code's output, which it reads from `context.providerOutput`. */
   readonly handler?: ToolHandler<null, CodeInterpreterResult> | null | undefined;
 }
+
+const toolKeys: KnownKeys<OpenAICodeInterpreterToolOptions> = {
+  container: true,
+  description: true,
+  handleProviderOutput: true,
+  handler: true,
+  name: true,
+};
 
 /**
  * OpenAI's code interpreter as a tool with output hooks. It has no params: the model writes code.
@@ -56,13 +65,19 @@ export class OpenAICodeInterpreterTool extends ProviderTool<
   readonly container: AutoContainerConfig | ExistingContainerRef;
 
   constructor(options: OpenAICodeInterpreterToolOptions = {}) {
+    checkKnownKeys(
+      checkOptions(options, "OpenAICodeInterpreterTool"),
+      new.target.name,
+      toolKeys,
+      PromptValidationError,
+    );
     const {
       name = "code_interpreter",
       description = "Executes Python code that the model writes, in a sandboxed container.",
       container,
       handleProviderOutput,
       handler,
-    } = checkOptions(options, "OpenAICodeInterpreterTool");
+    } = options;
     super({
       name,
       description,

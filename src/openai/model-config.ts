@@ -1,4 +1,4 @@
-import { PromptValidationError } from "../base/errors.ts";
+import { createUnknownKeyError, PromptValidationError } from "../base/errors.ts";
 import { copyAndFreeze, isPlainObject } from "../base/freeze.ts";
 import { findJsonProblem } from "../base/json.ts";
 import { quoteNames } from "../base/quote-value.ts";
@@ -160,23 +160,25 @@ function rejectUnknownKeys(keys: readonly string[], field: string): void {
   const names = Object.keys(checks);
   const key = keys.find((one) => !names.includes(one));
   if (key === undefined) return;
+  const special = findRemedy(key);
+  if (special === null && suggestSpelling(key, names) !== null)
+    throw createUnknownKeyError(key, field, names, PromptValidationError);
   throw new PromptValidationError({
     field: `${field} key`,
     value: key,
     rule: `must be one of ${quoteNames(names, names.length)}`,
-    remedy: findRemedy(key, names),
+    remedy: special ?? "put other API fields into extraBody, in the API's spelling",
   });
 }
 
-function findRemedy(key: string, names: readonly string[]): string {
+/** Returns the remedy for a parameter of other APIs or of other options, or `null`. */
+function findRemedy(key: string): string | null {
   const name = toCamelCase(key);
-  const near = names.includes(name) ? name : suggestSpelling(name, names);
   const known = alternativeNames.get(name) ?? adapterFields.get(toSnakeCase(name));
   if (known !== undefined) return known;
-  if (unsupportedNames.has(name))
-    return "remove it: the Responses API does not have this parameter";
-  if (near !== null) return `did you mean "${near}"?`;
-  return "put other API fields into extraBody, in the API's spelling";
+  return unsupportedNames.has(name)
+    ? "remove it: the Responses API does not have this parameter"
+    : null;
 }
 
 function checkReasoning(reasoning: unknown, field: string): void {

@@ -1,4 +1,4 @@
-import { PromptValidationError } from "../base/errors.ts";
+import { createUnknownKeyError, PromptValidationError } from "../base/errors.ts";
 import { isPlainObject } from "../base/freeze.ts";
 import { quoteNames } from "../base/quote-value.ts";
 
@@ -26,6 +26,8 @@ export type Attachment =
       readonly imageUrl: string;
     };
 
+const keys = ["fileId", "path", "bytes", "filename", "imageUrl"];
+
 /** Returns a frozen copy of an attachment, or throws `PromptValidationError`. */
 export function checkAttachment(attachment: Attachment, field: string): Attachment {
   if (!isPlainObject(attachment))
@@ -36,6 +38,9 @@ export function checkAttachment(attachment: Attachment, field: string): Attachme
   const sources = Object.entries({ fileId, path, bytes, imageUrl }).filter(
     ([, value]) => value !== undefined,
   );
+  const unknown = Object.keys(attachment).find((key) => !keys.includes(key));
+  if (unknown !== undefined)
+    throw createUnknownKeyError(unknown, field, keys, PromptValidationError);
   const [kind, value] = sources[0] ?? [];
   if (sources.length !== 1)
     throw createAttachmentError(field, Object.keys(attachment), "must have exactly one source");

@@ -157,7 +157,7 @@ describe("a section cannot be", () => {
     ],
     [
       "summarized with a placeholder it does not declare",
-      { summary: "$topic" },
+      { summary: "$topic", params: z.object({}) },
       "must only use placeholders of the section's params",
     ],
     ["summarized by a value that is not a string", { summary: 5 }, "must be a string"],

@@ -1,5 +1,11 @@
 import { checkKey } from "../base/check-names.ts";
-import { getErrorMessage, PromptValidationError, WinkError } from "../base/errors.ts";
+import {
+  checkKnownKeys,
+  getErrorMessage,
+  type KnownKeys,
+  PromptValidationError,
+  WinkError,
+} from "../base/errors.ts";
 import type { Filesystem } from "../files/filesystem/filesystem.ts";
 import { Session } from "../session/session.ts";
 import { type Attachment, checkAttachment } from "./attachment.ts";
@@ -37,6 +43,8 @@ export interface PromptOptions {
   readonly overridesTag?: string | undefined;
 }
 
+const promptKeys: KnownKeys<PromptOptions> = { overrides: true, overridesTag: true };
+
 /**
  * A template with its params bound. Only a prompt can be rendered or evaluated.
  *
@@ -66,6 +74,7 @@ export class Prompt<Output = unknown, Params extends object = object> {
       const remedy = "use new Prompt(new PromptTemplate({ … }))";
       throw new PromptValidationError({ field: "Prompt(template)", value: template, rule, remedy });
     }
+    checkKnownKeys(options, "Prompt(options)", promptKeys, PromptValidationError);
     this.name = template.name;
     this.template = template;
     this.#overrides = createOverridesState(options);
@@ -111,6 +120,8 @@ export class Prompt<Output = unknown, Params extends object = object> {
    * the prompt has a store and its overrides were not loaded.
    */
   render(options: { readonly session?: Session | undefined } = {}): RenderedPrompt<Output> {
+    const keys = { session: true } as const;
+    checkKnownKeys(options, "Prompt.render(options)", keys, PromptValidationError);
     let session = options.session;
     return renderPrompt(this.template, {
       params: this.#params ?? bindParams(this.template, {}),

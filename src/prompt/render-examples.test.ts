@@ -61,6 +61,30 @@ describe("renderExamples()", () => {
       \`\`\``);
   });
 
+  test("indents descriptions of several lines, so that they stay in their list items", () => {
+    const add = createTool("addAll", {
+      description: "Adds.\n\n- numbers\r\n- dates",
+      examples: [{ description: "One.\nTwo.", input: {}, output: 3 }],
+    });
+    expect(renderExamples([add])).toBe(`Tools:
+
+- addAll: Adds.
+
+  - numbers
+  - dates
+  - addAll examples:
+    - One.
+      Two.
+      input:
+      \`\`\`json
+      {}
+      \`\`\`
+      output:
+      \`\`\`
+      3
+      \`\`\``);
+  });
+
   test('returns "" if no tool has examples', () => {
     expect(renderExamples([])).toBe("");
     expect(renderExamples([createTool("silent")])).toBe("");

@@ -10,13 +10,22 @@ export function renderExamples(tools: readonly Tool[]): string {
 
 function renderToolExamples({ name, description, examples, render }: Tool): string {
   const lines = examples.flatMap((example) => [
-    `    - ${example.description}`,
+    `    - ${indentText(example.description, 6)}`,
     "      input:",
     fenceText("json", stableStringify(example.input ?? {})),
     "      output:",
     fenceText("", renderValue(example.output, render)),
   ]);
-  return [`- ${name}: ${description}`, `  - ${name} examples:`, ...lines].join("\n");
+  return [`- ${name}: ${indentText(description, 2)}`, `  - ${name} examples:`, ...lines].join("\n");
+}
+
+/** Indents every line but the first, so that a text of several lines stays in its list item. */
+function indentText(text: string, spaces: number): string {
+  return text
+    .trim()
+    .split(/\r\n|\r|\n/)
+    .map((line, index) => (index === 0 || line === "" ? line : " ".repeat(spaces) + line))
+    .join("\n");
 }
 
 function fenceText(language: string, text: string): string {

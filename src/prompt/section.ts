@@ -1,5 +1,10 @@
 import { checkKey, checkLine } from "../base/check-names.ts";
-import { PromptValidationError, WinkError } from "../base/errors.ts";
+import {
+  checkKnownKeys,
+  type KnownKeys,
+  PromptValidationError,
+  WinkError,
+} from "../base/errors.ts";
 import { copyAndFreeze, isPlainObject } from "../base/freeze.ts";
 import { quoteNames } from "../base/quote-value.ts";
 import { checkSchema, type JsonSchema, listFields, type Schema } from "../base/schema/schema.ts";
@@ -9,12 +14,7 @@ import { checkFunction } from "../tools/config-checks.ts";
 import { HostedTool } from "../tools/hosted-tool.ts";
 import { checkPolicies, type ToolPolicy } from "../tools/policy.ts";
 import { Tool } from "../tools/tool.ts";
-import {
-  checkPlaceholders,
-  fillTemplate,
-  parseTemplate,
-  type TemplateText,
-} from "./template-text.ts";
+import { fillTemplate, parseSectionText, type TemplateText } from "./template-text.ts";
 import type { Visibility } from "./visibility.ts";
 
 /** Options that all sections share. */
@@ -35,7 +35,10 @@ export interface SectionOptions<Params = never> {
   readonly children?: readonly Section[] | undefined;
   /** Returns `false` to omit the section, its children and their tools. @default always `true` */
   readonly enabled?: Enabled<Params> | undefined;
-  /** Shown instead of the section, its children and their tools while the section is summarized. */
+  /**
+   * Shown instead of the section, its children and their tools while the section is summarized. With
+   * `params`, a template; without, plain text.
+   */
   readonly summary?: string | undefined;
   /** Initial visibility, until the session changes it. @default "full" */
   readonly visibility?: Visibility | VisibilitySelector<Params> | undefined;
@@ -44,6 +47,22 @@ export interface SectionOptions<Params = never> {
   /** Whether overrides may replace the text. @default true */
   readonly acceptsOverrides?: boolean | undefined;
 }
+
+/** The keys of {@link SectionOptions}. */
+export const sectionKeys: KnownKeys<SectionOptions> = {
+  acceptsOverrides: true,
+  children: true,
+  defaultParams: true,
+  enabled: true,
+  hostedTools: true,
+  key: true,
+  params: true,
+  policies: true,
+  summary: true,
+  title: true,
+  tools: true,
+  visibility: true,
+};
 
 /** Taken from a method, because methods are bivariant: only `Needs` distinguishes section types. */
 type Enabled<Params> = {
@@ -80,7 +99,7 @@ export abstract class Section<Params = never, Needs = Params> {
   readonly defaultParams: object;
   /** Sections below this one. */
   readonly children: readonly Section[];
-  /** Template of the summary, or `null`. */
+  /** The summary as it was written, or `null`. */
   readonly summary: string | null;
   /** Checked before each call to the section's tools. */
   readonly policies: readonly ToolPolicy[];
@@ -93,7 +112,8 @@ export abstract class Section<Params = never, Needs = Params> {
   readonly #enabled: Enabled<Params>;
 
   constructor(options: SectionOptions<Params>) {
-    this.key = checkKey(options?.key, `${new.target.name}.key`);
+    checkKnownKeys(options, new.target.name, sectionKeys, PromptValidationError);
+    this.key = checkKey(options.key, `${new.target.name}.key`);
     const field = (name: string) => `Section "${this.key}" ${name}`;
     this.title = checkLine(options.title, field("title")).trim();
     this.params = options.params ?? null;
@@ -105,7 +125,10 @@ export abstract class Section<Params = never, Needs = Params> {
     this.#hostedTools = checkInstances(options.hostedTools, HostedTool, field("hostedTools"));
     this.#enabled = checkFunction(options.enabled, field("enabled")) ?? (() => true);
     this.summary = options.summary ?? null;
-    this.#summaryText = this.#parseSummary(field("summary"));
+    this.#summaryText =
+      this.summary === null
+        ? null
+        : parseSectionText(this.summary, this.paramsSchema, field("summary"));
     this.#visibility = checkVisibility(
       options.visibility ?? "full",
       this.summary,
@@ -174,17 +197,6 @@ export abstract class Section<Params = never, Needs = Params> {
   /** Releases everything the section holds outside this process. May be called more than once. */
   async cleanup(): Promise<unknown> {
     return undefined;
-  }
-
-  #parseSummary(field: string): TemplateText | null {
-    if (this.summary === null) return null;
-    const text = parseTemplate(this.summary, field);
-    checkPlaceholders(
-      text,
-      new Set(this.paramsSchema && listFields(this.paramsSchema).keys()),
-      field,
-    );
-    return text;
   }
 }
 

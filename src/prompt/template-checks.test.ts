@@ -106,6 +106,11 @@ describe("a template rejects two tools with the same name", () => {
     );
   });
 
+  test("but accepts names that differ only in case, as providers do", () => {
+    const section = createSection("a", { tools: [createTool("look"), createTool("Look")] });
+    expect(createTemplate(section).outline).toHaveLength(1);
+  });
+
   test("even if they are the same tool in two places", () => {
     const look = createTool("look");
     expect(() =>

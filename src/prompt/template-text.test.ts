@@ -1,7 +1,12 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: a template is text with such placeholders
 import { describe, expect, test } from "vitest";
 import { PromptValidationError } from "../base/errors.ts";
-import { checkPlaceholders, fillTemplate, parseTemplate } from "./template-text.ts";
+import {
+  checkPlaceholders,
+  fillTemplate,
+  parseSectionText,
+  parseTemplate,
+} from "./template-text.ts";
 
 const fill = (template: string, params: object = {}) =>
   fillTemplate(parseTemplate(template, "Template"), params);
@@ -154,6 +159,29 @@ describe("the template text", () => {
   });
 });
 
+describe("parseSectionText()", () => {
+  const fields = { type: "object", properties: { a: { type: "number" } } };
+
+  test("parses placeholders of a section with params", () => {
+    expect(fillTemplate(parseSectionText("$a $$5", fields, "T"), { a: 1 })).toBe("1 $5");
+    expect(() => parseSectionText("$5", fields, "T")).toThrow("must have a name after each $");
+    expect(() => parseSectionText("$b", fields, "T")).toThrow("must only use placeholders");
+  });
+
+  test("keeps dollar signs of a section without params, and only removes the indentation", () => {
+    const text = parseSectionText("\n    $a ${a} $$5 $\n      $HOME\n  ", null, "T");
+    expect(text.names.size).toBe(0);
+    expect(fillTemplate(text, { a: 1 })).toBe("$a ${a} $$5 $\n  $HOME");
+  });
+
+  test.each([[undefined], [null], [5]])(
+    "rejects the text %j of a section without params",
+    (text) => {
+      expect(() => parseSectionText(text as never, null, "T")).toThrow("T must be a string");
+    },
+  );
+});
+
 describe("checkPlaceholders()", () => {
   const check = (template: string, ...fields: string[]) =>
     checkPlaceholders(parseTemplate(template, "T"), new Set(fields), "T");
@@ -168,9 +196,9 @@ describe("checkPlaceholders()", () => {
     expect(() => check("$topik", "topic", "words")).toThrow('Did you mean "$topic"?');
   });
 
-  test("rejects every placeholder of a section without params", () => {
+  test("rejects every placeholder if the params have no fields", () => {
     expect(() => check("$topic")).toThrow(
-      "Declare params in the section, or write $$ for a dollar sign",
+      "Declare it in the section's params, or write $$ for a dollar sign",
     );
   });
 

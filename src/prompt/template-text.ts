@@ -1,6 +1,7 @@
 import { PromptValidationError } from "../base/errors.ts";
 import { isPlainObject } from "../base/freeze.ts";
 import { quoteNames, quoteValue } from "../base/quote-value.ts";
+import { type JsonSchema, listFields } from "../base/schema/schema.ts";
 import { suggestSpelling } from "../base/suggest-spelling.ts";
 
 /** A parsed template with placeholders: `$name` or `${name}`, and `$$` for a dollar sign. */
@@ -10,13 +11,24 @@ export interface TemplateText {
   readonly names: ReadonlySet<string>;
 }
 
+/**
+ * Parses the text of a section. Placeholders must be fields of the params. In a section without
+ * params (`null`), dollar signs have no meaning.
+ */
+export function parseSectionText(
+  text: string,
+  params: JsonSchema | null,
+  field: string,
+): TemplateText {
+  if (!params) return { parts: [trimText(text, field)], names: new Set() };
+  const parsed = parseTemplate(text, field);
+  checkPlaceholders(parsed, new Set(listFields(params).keys()), field);
+  return parsed;
+}
+
 /** Parses a template. Rejects a `$` that is neither a placeholder nor escaped. */
 export function parseTemplate(template: string, field: string): TemplateText {
-  if (typeof template !== "string") {
-    const rule = "must be a string";
-    throw new PromptValidationError({ field, value: template, rule, remedy: 'use "" for none' });
-  }
-  const text = dedent(template).trim();
+  const text = trimText(template, field);
   const parts: (string | { readonly name: string })[] = [];
   let read = 0;
   for (const match of text.matchAll(/\$(?:(\$)|([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})?/g)) {
@@ -41,7 +53,8 @@ export function checkPlaceholders(
   const unknown = [...names].filter((name) => !fields.has(name)).sort()[0];
   if (unknown === undefined) return;
   const near = suggestSpelling(unknown, fields);
-  const there = fields.size > 0 ? `use ${quoteNames(fields)}` : "declare params in the section";
+  const there =
+    fields.size > 0 ? `use ${quoteNames(fields)}` : "declare it in the section's params";
   throw new PromptValidationError({
     field,
     value: `$${unknown}`,
@@ -65,6 +78,13 @@ export function fillTemplate({ parts }: TemplateText, params: object): string {
 function formatParam(value: unknown): string {
   if (value === undefined || value === null) return "";
   return Array.isArray(value) || isPlainObject(value) ? JSON.stringify(value) : String(value);
+}
+
+/** Removes the indentation and the blank space around a text. Rejects any other value. */
+function trimText(text: string, field: string): string {
+  if (typeof text === "string") return dedent(text).trim();
+  const rule = "must be a string";
+  throw new PromptValidationError({ field, value: text, rule, remedy: 'use "" for none' });
 }
 
 /** Removes the indentation that all lines share, which a template literal in code adds. */

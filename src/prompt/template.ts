@@ -1,5 +1,5 @@
 import { checkKey, checkLine } from "../base/check-names.ts";
-import { PromptValidationError } from "../base/errors.ts";
+import { checkKnownKeys, type KnownKeys, PromptValidationError } from "../base/errors.ts";
 import type { Schema } from "../base/schema/schema.ts";
 import { checkPolicies, type ToolPolicy } from "../tools/policy.ts";
 import { ResourceRegistry } from "../tools/resources.ts";
@@ -36,6 +36,18 @@ export interface PromptTemplateOptions<Output, Sections> {
   /** Called after each tool call. */
   readonly feedback?: readonly FeedbackProvider[] | undefined;
 }
+
+const templateKeys: KnownKeys<PromptTemplateOptions<unknown, unknown>> = {
+  allowExtraKeys: true,
+  feedback: true,
+  key: true,
+  name: true,
+  ns: true,
+  output: true,
+  policies: true,
+  resources: true,
+  sections: true,
+};
 
 /** Requires the schema if the declared output is not text. */
 type RequiredOutput<Output> = [string] extends [Output]
@@ -94,7 +106,8 @@ export class PromptTemplate<Output = string, Sections extends Section = Section>
     options: PromptTemplateOptions<Output, CompatibleSections<Sections>> & RequiredOutput<Output>,
   );
   constructor(options: PromptTemplateOptions<Output, readonly Sections[]>) {
-    this.ns = checkKey(options?.ns, "PromptTemplate.ns");
+    checkKnownKeys(options, new.target.name, templateKeys, PromptValidationError);
+    this.ns = checkKey(options.ns, "PromptTemplate.ns");
     this.key = checkKey(options.key, "PromptTemplate.key");
     this.name = checkLine(options.name ?? `${this.ns}:${this.key}`, "PromptTemplate.name");
     this.sections = checkSections(options.sections, this.name);

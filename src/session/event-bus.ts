@@ -1,3 +1,4 @@
+import { checkKnownKeys } from "../base/errors.ts";
 import { warn } from "../base/warn.ts";
 import type { BusEvent, EventOf, EventType } from "./event-map.ts";
 
@@ -31,8 +32,9 @@ export class InProcessEventBus implements EventBus {
   readonly #subscribersByType = new Map<string, readonly Subscription[]>();
   readonly #onError: (error: unknown, event: BusEvent) => void;
 
-  constructor({ onError = warnAboutHandler }: InProcessEventBusOptions = {}) {
-    this.#onError = onError;
+  constructor(options: InProcessEventBusOptions = {}) {
+    checkKnownKeys(options, "InProcessEventBus", { onError: true });
+    this.#onError = options.onError ?? warnAboutHandler;
   }
 
   /** Delivers an event to its subscribers before it returns. */

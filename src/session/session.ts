@@ -1,6 +1,6 @@
 import { checkFence } from "../base/call-fence.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
-import { InvalidOptionError } from "../base/errors.ts";
+import { checkKnownKeys, InvalidOptionError, type KnownKeys } from "../base/errors.ts";
 import { copyAndFreeze, isPlainObject } from "../base/freeze.ts";
 import { type EventBus, InProcessEventBus } from "./event-bus.ts";
 import type { BusEvent } from "./event-map.ts";
@@ -25,6 +25,21 @@ export interface SessionOptions {
   /** Clock for timestamps. @default the system clock */
   readonly clock?: Clock | undefined;
 }
+
+/** Options of {@link Session.open}: the id, tags and store are those of the stored session. */
+type OpenOptions = Omit<SessionOptions, "id" | "tags" | "store">;
+
+const openKeys: KnownKeys<OpenOptions> = {
+  bus: true,
+  clock: true,
+};
+
+const sessionKeys: KnownKeys<SessionOptions> = {
+  ...openKeys,
+  id: true,
+  store: true,
+  tags: true,
+};
 
 /**
  * State of a conversation. Its slices change only through events.
@@ -58,6 +73,7 @@ export class Session implements Disposable {
   #createdAt: string;
 
   constructor(options: SessionOptions = {}) {
+    checkKnownKeys(options, "Session", sessionKeys);
     this.id = checkId(options.id ?? crypto.randomUUID());
     this.tags = checkTags(options.tags ?? {});
     this.#clock = options.clock ?? systemClock;
@@ -74,10 +90,12 @@ export class Session implements Disposable {
   static parse(
     text: string,
     slices: readonly Slice[],
-    { store, ...options }: Omit<SessionOptions, "id" | "tags"> = {},
+    options: Omit<SessionOptions, "id" | "tags"> = {},
   ): Session {
+    checkKnownKeys(options, "Session.parse(options)", { ...openKeys, store: true });
+    const { store, bus, clock } = options;
     const { id, createdAt, tags, slices: states } = parseSession(text);
-    const session = new Session({ ...options, id, tags });
+    const session = new Session({ id, bus, clock, tags });
     session.#createdAt = createdAt;
     try {
       if (store) session.#startRecording(store);
@@ -100,8 +118,9 @@ export class Session implements Disposable {
     store: SessionStore,
     id: string,
     slices: readonly Slice[],
-    options: Omit<SessionOptions, "id" | "tags" | "store"> = {},
+    options: OpenOptions = {},
   ): Promise<Session> {
+    checkKnownKeys(options, "Session.open(options)", openKeys);
     const { header, states, recordCount } = await replaySession(store, checkId(id), slices);
     const { bus, clock } = options;
     const session = new Session({ id, bus, clock, tags: header.tags });

@@ -1,4 +1,4 @@
-import { InvalidOptionError } from "../base/errors.ts";
+import { checkKnownKeys, InvalidOptionError, type KnownKeys } from "../base/errors.ts";
 import { copyAndFreeze, isPlainObject } from "../base/freeze.ts";
 import { quoteNames } from "../base/quote-value.ts";
 import type { BusEvent, EventOf, EventType } from "./event-map.ts";
@@ -35,6 +35,12 @@ export interface SliceOptions<State> {
   /** Whether a failed tool call rolls the slice back. @default "state" */
   readonly policy?: SlicePolicy | undefined;
 }
+
+const sliceKeys: KnownKeys<SliceOptions<unknown>> = {
+  initial: true,
+  on: true,
+  policy: true,
+};
 
 /** Reducers by event type. */
 export type Reducers<State> = {
@@ -94,7 +100,7 @@ function describeType(value: unknown): string {
   return isPlainObject(value) ? "an object" : `a ${typeof value}`;
 }
 
-function checkSlice<State>(id: string, { on, policy, initial }: SliceOptions<State>): void {
+function checkSlice<State>(id: string, options: SliceOptions<State>): void {
   if (typeof id !== "string" || !/^[\w.:/-]{1,128}$/.test(id)) {
     const rule = "must be 1-128 letters, digits, _ . : / and -";
     throw new InvalidOptionError({
@@ -104,6 +110,8 @@ function checkSlice<State>(id: string, { on, policy, initial }: SliceOptions<Sta
       remedy: 'use a name such as "shop.orders"',
     });
   }
+  checkKnownKeys(options, `Slice "${id}"`, sliceKeys);
+  const { on, policy, initial } = options;
   if (initial === undefined) {
     const rule = "must not be omitted";
     throw new InvalidOptionError({

@@ -1,7 +1,12 @@
 import { access, type FileHandle, open, readdir } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type Clock, systemClock } from "../base/clock.ts";
-import { getErrorMessage, InvalidOptionError } from "../base/errors.ts";
+import {
+  checkKnownKeys,
+  getErrorMessage,
+  InvalidOptionError,
+  type KnownKeys,
+} from "../base/errors.ts";
 import { warn } from "../base/warn.ts";
 import {
   type RecordWriter,
@@ -24,6 +29,8 @@ export interface JsonlSessionStoreOptions {
   /** Clock for waiting on locks. @default the system clock */
   readonly clock?: Clock | undefined;
 }
+
+const storeKeys: KnownKeys<JsonlSessionStoreOptions> = { clock: true, onRepair: true };
 
 /**
  * Stores sessions in a directory, each in one append-only file with one JSON record per line. A
@@ -54,6 +61,7 @@ export class JsonlSessionStore implements SessionStore, AsyncDisposable {
 
   /** Creates a store. The directory is created when the first record is written. */
   constructor(directory: string, options: JsonlSessionStoreOptions = {}) {
+    checkKnownKeys(options, "JsonlSessionStore(options)", storeKeys);
     this.#directory = resolve(checkDirectory(directory));
     this.#onRepair = options.onRepair ?? warnAboutTruncation;
     this.#clock = options.clock ?? systemClock;

@@ -1,3 +1,4 @@
+import { checkKnownKeys, type KnownKeys } from "../base/errors.ts";
 import { answerCases } from "./contract/answers.ts";
 import { compactionCases } from "./contract/compaction.ts";
 import { hostedCases } from "./contract/hosted.ts";
@@ -30,6 +31,8 @@ export interface AdapterContractOptions {
   readonly compacts?: boolean | undefined;
 }
 
+const contractKeys: KnownKeys<AdapterContractOptions> = { compacts: true, workspace: true };
+
 /**
  * Returns tests of the requirements for adapters. `make` creates the adapter under test.
  *
@@ -45,8 +48,10 @@ export interface AdapterContractOptions {
  */
 export function adapterContract(
   make: MakeSubject,
-  { workspace, compacts = false }: AdapterContractOptions = {},
+  options: AdapterContractOptions = {},
 ): readonly ContractTest[] {
+  checkKnownKeys(options, "adapterContract(options)", contractKeys);
+  const { workspace, compacts = false } = options;
   const cases = [
     ...[...answerCases, ...toolCases, ...hostedCases, ...limitCases],
     ...(workspace ? workspaceCases(workspace) : []),

@@ -1,5 +1,5 @@
-import type { Clock } from "../base/clock.ts";
-import { InvalidOptionError } from "../base/errors.ts";
+import { type Clock, sleepKeys } from "../base/clock.ts";
+import { checkKnownKeys, InvalidOptionError, type KnownKeys } from "../base/errors.ts";
 
 /** A clock that a test advances manually. */
 export interface FakeClock extends Clock {
@@ -23,6 +23,8 @@ export interface FakeClockOptions {
   readonly skipsSleep?: boolean | undefined;
 }
 
+const fakeClockKeys: KnownKeys<FakeClockOptions> = { now: true, skipsSleep: true };
+
 /**
  * Creates a clock for tests: `const clock = fakeClock()`. Pass it as any `Clock` option.
  *
@@ -36,7 +38,9 @@ export interface FakeClockOptions {
  * clock.advance(61_000); // the deadline has passed, without waiting
  * ```
  */
-export function fakeClock({ now = 0, skipsSleep = false }: FakeClockOptions = {}): FakeClock {
+export function fakeClock(options: FakeClockOptions = {}): FakeClock {
+  checkKnownKeys(options, "fakeClock(options)", fakeClockKeys);
+  const { now = 0, skipsSleep = false } = options;
   const sleepers = new Set<Sleeper>();
   let time = now;
 
@@ -46,7 +50,9 @@ export function fakeClock({ now = 0, skipsSleep = false }: FakeClockOptions = {}
       return sleepers.size;
     },
 
-    async sleep(milliseconds, signal, { background = false } = {}) {
+    async sleep(milliseconds, signal, sleepOptions = {}) {
+      checkKnownKeys(sleepOptions, "Clock.sleep(options)", sleepKeys);
+      const { background = false } = sleepOptions;
       signal?.throwIfAborted();
       if (milliseconds <= 0) return;
       if (skipsSleep && !background) {

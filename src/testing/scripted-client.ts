@@ -1,10 +1,10 @@
 import { evaluate } from "../adapter/evaluate.ts";
-import type { LoopOptions } from "../adapter/loop-options.ts";
+import { checkEvaluateOptions, type LoopOptions } from "../adapter/loop-options.ts";
 import type { ModelClient, TurnRequest } from "../adapter/model-client.ts";
 import type { ProviderAdapter } from "../adapter/provider-adapter.ts";
-import { WinkError } from "../base/errors.ts";
+import { checkKnownKeys, type KnownKeys, WinkError } from "../base/errors.ts";
 import { isPlainObject } from "../base/freeze.ts";
-import { completeTurn, type ScriptedTurn } from "./scripted-turn.ts";
+import { checkTurn, completeTurn, type ScriptedTurn } from "./scripted-turn.ts";
 
 /**
  * One response of the model: a turn, an error to throw, or a function that returns a turn for the
@@ -21,6 +21,14 @@ export interface ScriptedClientOptions
   /** Name of the adapter. @default "scripted" */
   readonly name?: string | undefined;
 }
+
+const clientKeys: KnownKeys<ScriptedClientOptions> = {
+  clock: true,
+  logger: true,
+  name: true,
+  random: true,
+  throttle: true,
+};
 
 /** A model that answers from a script, with an adapter that evaluates prompts. */
 export interface ScriptedClient extends ProviderAdapter, ModelClient {
@@ -46,6 +54,9 @@ export interface ScriptedClient extends ProviderAdapter, ModelClient {
  * ```
  */
 export function scriptedClient(...script: readonly ScriptStep[]): ScriptedClient {
+  for (const [index, step] of script.entries()) {
+    if (isPlainObject(step)) checkTurn(step, `scriptedClient(script)[${index}]`);
+  }
   return createClient(script, [], {});
 }
 
@@ -59,8 +70,14 @@ function createClient(
     name,
     adapterName: name,
     asked,
-    with: (more) => createClient(script, asked, { ...options, ...more }),
-    evaluate: (prompt, given) => evaluate(prompt, client, { ...loop, ...given, adapter: client }),
+    with: (more) => {
+      checkKnownKeys(more, "scriptedClient.with(options)", clientKeys);
+      return createClient(script, asked, { ...options, ...more });
+    },
+    evaluate: async (prompt, given) => {
+      checkEvaluateOptions(prompt, given);
+      return await evaluate(prompt, client, { ...loop, ...given, adapter: client });
+    },
     send: async (request) => {
       request.signal.throwIfAborted();
       const number = asked.push(request);
@@ -77,7 +94,7 @@ async function playStep(
 ): Promise<ScriptedTurn> {
   if (step instanceof Error) throw step;
   const turn: unknown = typeof step === "function" ? await step(request) : step;
-  if (isPlainObject(turn)) return turn;
+  if (isPlainObject(turn)) return checkTurn(turn, `scriptedClient(script)[${number - 1}]`);
   if (step)
     throw new WinkError(
       `Step ${number} of the script returned no turn. Return { text } or { toolCalls }.`,

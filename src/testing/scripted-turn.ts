@@ -1,4 +1,5 @@
 import type { HostedCall, ToolCall, Turn } from "../adapter/model-client.ts";
+import { checkKnownKeys, type KnownKeys } from "../base/errors.ts";
 import { type TokenUsage, toUsage } from "../base/usage.ts";
 
 /** A scripted turn. Omitted members are empty. */
@@ -25,6 +26,47 @@ export interface ScriptedToolCall {
 export interface ScriptedHostedCall extends Partial<Omit<HostedCall, "name">> {
   /** Name of the tool. */
   readonly name: string;
+}
+
+const turnKeys: KnownKeys<ScriptedTurn> = {
+  citations: true,
+  continues: true,
+  costUsd: true,
+  delegatedCalls: true,
+  finishReason: true,
+  history: true,
+  hostedCalls: true,
+  model: true,
+  requestId: true,
+  responseId: true,
+  stopReason: true,
+  text: true,
+  toolCalls: true,
+  usage: true,
+};
+
+const toolCallKeys: KnownKeys<ScriptedToolCall> = { arguments: true, callId: true, name: true };
+
+const hostedCallKeys: KnownKeys<ScriptedHostedCall> = {
+  callId: true,
+  containerId: true,
+  kind: true,
+  message: true,
+  name: true,
+  output: true,
+  params: true,
+  raw: true,
+  success: true,
+};
+
+/** Returns a scripted turn if it and its calls have only known keys. */
+export function checkTurn(turn: ScriptedTurn, field: string): ScriptedTurn {
+  checkKnownKeys(turn, field, turnKeys);
+  for (const [index, call] of (turn.toolCalls ?? []).entries())
+    checkKnownKeys(call, `${field}.toolCalls[${index}]`, toolCallKeys);
+  for (const [index, call] of (turn.hostedCalls ?? []).entries())
+    checkKnownKeys(call, `${field}.hostedCalls[${index}]`, hostedCallKeys);
+  return turn;
 }
 
 /** Completes a scripted turn. `number` makes the ids of its calls unique. */

@@ -1,4 +1,4 @@
-import { HostedTool } from "./hosted-tool.ts";
+import { createHostedTool, type HostedTool } from "./hosted-tool.ts";
 import { NativeTool } from "./native-tool.ts";
 import { ProviderTool } from "./provider-tool.ts";
 import type { Tool } from "./tool.ts";
@@ -11,10 +11,20 @@ export function asHostedTool(tool: Tool): readonly HostedTool[] {
   const { name, description } = tool;
   if (tool instanceof ProviderTool) {
     const { kind, config, provider, handleProviderOutput } = tool;
-    return [new HostedTool({ kind, name, description, config, provider, handleProviderOutput })];
+    return [createHostedTool({ kind, name, description, config, provider, handleProviderOutput })];
   }
   if (tool instanceof NativeTool) {
-    return [new HostedTool({ kind: tool.kind, name, description, config: tool.config })];
+    const { kind, config } = tool;
+    return [
+      createHostedTool({
+        kind,
+        name,
+        description,
+        config,
+        provider: null,
+        handleProviderOutput: null,
+      }),
+    ];
   }
   return [];
 }

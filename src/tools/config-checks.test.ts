@@ -40,7 +40,7 @@ describe("checkKeys()", () => {
         field: "tool(config) key",
         value: "maxResult",
         message:
-          'tool(config) key must be one of "maxResults", "ranking", got "maxResult". Did you mean "maxResults"?',
+          'tool(config) key must be a known option, got "maxResult". Did you mean "maxResults"?',
       }),
     );
   });
@@ -48,6 +48,7 @@ describe("checkKeys()", () => {
   test.each([{ colour: "red" }, { toString: 1 }, JSON.parse('{"__proto__":1}')])(
     "suggests nothing for a key that resembles no known one: %j",
     (value) => {
+      expect(() => check(value)).toThrow('tool(config) key must be one of "maxResults", "ranking"');
       expect(() => check(value)).toThrow(/\. Remove it\.$/);
     },
   );

@@ -1,7 +1,6 @@
-import { PromptValidationError } from "../base/errors.ts";
+import { createUnknownKeyError, PromptValidationError } from "../base/errors.ts";
 import { isPlainObject } from "../base/freeze.ts";
 import { quoteNames } from "../base/quote-value.ts";
-import { suggestSpelling } from "../base/suggest-spelling.ts";
 
 /** Throws a `PromptValidationError` that names `field` if `value` is not allowed there. */
 export type ConfigCheck = (value: unknown, field: string) => void;
@@ -21,7 +20,8 @@ export function checkKeys<Config extends object>(
   if (!isPlainObject(value)) throw createObjectError(value, field);
   const known = new Map<string, ConfigCheck>(Object.entries(checks));
   for (const key of Object.keys(value)) {
-    if (!known.has(key)) throw createKeyError(key, field, known.keys());
+    if (!known.has(key))
+      throw createUnknownKeyError(key, field, [...known.keys()], PromptValidationError);
   }
   for (const [key, check] of known) check(value[key], `${field}.${key}`);
 }
@@ -164,22 +164,6 @@ function createObjectError(
 ): PromptValidationError {
   const rule = "must be a plain object";
   return new PromptValidationError({ field, value, rule, remedy: "use { … }", secret });
-}
-
-/** Quotes the key but never its value, which may be a secret under a misspelled name. */
-function createKeyError(
-  key: string,
-  field: string,
-  known: Iterable<string>,
-): PromptValidationError {
-  const names = [...known];
-  const near = suggestSpelling(key, names);
-  return new PromptValidationError({
-    field: `${field} key`,
-    value: key,
-    rule: names.length === 0 ? "must be omitted" : `must be one of ${quoteNames(names)}`,
-    remedy: near === null ? "remove it" : `did you mean "${near}"?`,
-  });
 }
 
 /** Returns `value` if it is a function, `null` or `undefined`. */

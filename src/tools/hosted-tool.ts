@@ -1,5 +1,5 @@
-import { checkDescription, checkOptions, checkToolName } from "../base/check-names.ts";
-import { PromptValidationError } from "../base/errors.ts";
+import { checkHostedDescription, checkHostedName, checkOptions } from "../base/check-names.ts";
+import { checkKnownKeys, type KnownKeys, PromptValidationError } from "../base/errors.ts";
 import { PromptEvaluationError } from "../base/evaluation-errors.ts";
 import { copyAndFreeze, isPlainObject } from "../base/freeze.ts";
 import { quoteNames } from "../base/quote-value.ts";
@@ -32,6 +32,16 @@ export interface HostedToolOptions<Config, Output, Live = object> {
   /** Receives the output that the codec parsed, and may replace it. */
   readonly handleProviderOutput?: ToolHandler<Output, Output> | null | undefined;
 }
+
+const hostedToolKeys: KnownKeys<HostedToolOptions<object, unknown>> = {
+  config: true,
+  description: true,
+  handleProviderOutput: true,
+  kind: true,
+  live: true,
+  name: true,
+  provider: true,
+};
 
 /**
  * A capability that the provider runs on its own machines. An adapter's codec knows its wire form.
@@ -80,18 +90,38 @@ export class HostedTool<
   readonly handleProviderOutput: ToolHandler<Output, Output> | null;
 
   constructor(options: HostedToolOptions<Config, Output, Live>) {
-    this.name = checkToolName(checkOptions(options, "HostedTool").name, "HostedTool.name");
+    checkKnownKeys(
+      checkOptions(options, "HostedTool"),
+      new.target.name,
+      hostedToolKeys,
+      PromptValidationError,
+    );
+    this.name = checkHostedName(options.name, "HostedTool.name");
     const field = (name: string) => `HostedTool "${this.name}" ${name}`;
-    this.kind = checkToolName(options.kind, field("kind"));
-    this.description = checkDescription(options.description, field("description"));
+    this.kind = checkHostedName(options.kind, field("kind"));
+    this.description = checkHostedDescription(options.description, field("description"));
     this.config = copyAndFreeze(checkConfig(options.config, field("config")));
     this.live = Object.freeze({ ...options.live });
     this.provider =
-      options.provider === undefined ? null : checkToolName(options.provider, field("provider"));
+      options.provider === undefined ? null : checkHostedName(options.provider, field("provider"));
     this.handleProviderOutput =
       checkFunction(options.handleProviderOutput, field("handleProviderOutput")) ?? null;
     if (new.target === HostedTool) Object.freeze(this);
   }
+}
+
+/**
+ * Creates the hosted tool of a native or provider tool from fields that are already checked. Unlike
+ * the constructor, it accepts the name and description of any `Tool`.
+ */
+export function createHostedTool(
+  fields: Pick<
+    HostedTool,
+    "kind" | "name" | "description" | "config" | "provider" | "handleProviderOutput"
+  >,
+): HostedTool {
+  const tool: HostedTool = Object.create(HostedTool.prototype);
+  return Object.freeze(Object.assign(tool, fields, { live: Object.freeze({}) }));
 }
 
 /** Returns `config` if it is a plain object. */

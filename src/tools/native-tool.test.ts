@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { PromptValidationError } from "../base/errors.ts";
+import { asHostedTool } from "./as-hosted-tool.ts";
+import { HostedTool } from "./hosted-tool.ts";
 import { NativeTool, type NativeToolOptions } from "./native-tool.ts";
 import { Tool } from "./tool.ts";
 import { ToolResult } from "./tool-result.ts";
@@ -62,6 +64,22 @@ describe("NativeTool", () => {
     }
   });
 
+  test("accepts a name with upper case and a long description, if its kind is set", () => {
+    const description = "Führt Python aus.\n".repeat(200);
+    const about = { name: "runPython", kind: "code_interpreter", description };
+    const tool = new NativeTool(createOptions(about));
+    expect(tool).toMatchObject(about);
+    const [hosted] = asHostedTool(tool);
+    expect(hosted).toBeInstanceOf(HostedTool);
+    expect(hosted).toMatchObject({ ...about, provider: null, handleProviderOutput: null });
+  });
+
+  test("asks for a kind if its name cannot be one", () => {
+    expect(() => new NativeTool(createOptions({ name: "runPython", kind: undefined }))).toThrow(
+      'NativeTool "runPython" kind must be 1-64 of a-z, 0-9, _ and -, got "runPython". Set kind, such as kind: "web_search".',
+    );
+  });
+
   test("validates examples against its schemas", () => {
     const example = { description: "Prints", input: { code: "print(1)" }, output: { stdout: "1" } };
     expect(new NativeTool(createOptions({ examples: [example] })).examples).toEqual([example]);
@@ -99,7 +117,8 @@ describe("NativeTool rejects", () => {
   });
 
   test.each([
-    [{ name: "Python" }, "NativeTool.name"],
+    [{ name: "Run Python" }, "NativeTool.name"],
+    [{ name: "Python" }, 'NativeTool "Python" kind'],
     [{ description: "" }, 'NativeTool "python" description'],
     [{ params: {} }, 'NativeTool "python" params'],
     [{ params: z.string() }, 'NativeTool "python" params'],

@@ -1,5 +1,5 @@
-import { checkOptions, checkToolName } from "../base/check-names.ts";
-import { PromptValidationError } from "../base/errors.ts";
+import { checkHostedName, checkOptions } from "../base/check-names.ts";
+import { checkKnownKeys, type KnownKeys, PromptValidationError } from "../base/errors.ts";
 import { copyAndFreeze } from "../base/freeze.ts";
 import { checkSchema, type Schema } from "../base/schema/schema.ts";
 import { checkConfig } from "./hosted-tool.ts";
@@ -8,9 +8,9 @@ import type { ToolExample } from "./tool-example.ts";
 
 /** Options of {@link NativeTool}. */
 export interface NativeToolOptions<Params, Result> {
-  /** Unique within a prompt. Matches `^[a-z0-9_-]{1,64}$`. */
+  /** Unique within a prompt. Matches `^[A-Za-z0-9_-]{1,64}$`. */
   readonly name: string;
-  /** 1-200 ASCII characters. */
+  /** Text of 1-4,096 characters, on one line or several. */
   readonly description: string;
   /** Schema of the provider's call: an object at its root. */
   readonly params: Schema<Params>;
@@ -20,11 +20,25 @@ export interface NativeToolOptions<Params, Result> {
   readonly examples?: readonly ToolExample<NoInfer<Params>, NoInfer<Result>>[] | undefined;
   /** Whether overrides may change the description. @default false */
   readonly acceptsOverrides?: boolean | undefined;
-  /** Provider-neutral name of the capability. @default `name` */
+  /** Provider-neutral name of the capability. Matches `^[a-z0-9_-]{1,64}$`. @default `name` */
   readonly kind?: string | undefined;
   /** Settings as plain data; copied and deep-frozen. @default {} */
   readonly config?: object | undefined;
 }
+
+/** `handler: null` is accepted, because `Tool` requires a handler or `null`. */
+const nativeToolKeys: KnownKeys<NativeToolOptions<unknown, unknown> & { readonly handler: null }> =
+  {
+    acceptsOverrides: true,
+    config: true,
+    description: true,
+    examples: true,
+    handler: true,
+    kind: true,
+    name: true,
+    params: true,
+    result: true,
+  };
 
 /** A tool that the provider runs, declared by its schemas. It never has a handler. */
 export class NativeTool<Params = unknown, Result = unknown> extends Tool<Params, Result> {
@@ -35,11 +49,12 @@ export class NativeTool<Params = unknown, Result = unknown> extends Tool<Params,
 
   constructor(options: NativeToolOptions<Params, Result>) {
     rejectHandler(checkOptions(options, "NativeTool"));
-    const { acceptsOverrides = false, kind = options.name, config = {} } = options;
+    checkKnownKeys(options, new.target.name, nativeToolKeys, PromptValidationError);
+    const { kind, config = {}, ...rest } = options;
     requireSchemas(options);
-    super({ ...options, acceptsOverrides, handler: null });
+    super({ ...rest, acceptsOverrides: rest.acceptsOverrides ?? false, handler: null });
     checkSchema(options.result, `NativeTool "${this.name}" result`, ["object"]);
-    this.kind = checkToolName(kind, `NativeTool "${this.name}" kind`);
+    this.kind = checkKind(kind, this.name);
     this.config = copyAndFreeze(checkConfig(config, `NativeTool "${this.name}" config`));
     if (new.target === NativeTool) Object.freeze(this);
   }
@@ -53,6 +68,18 @@ function rejectHandler(options: object): void {
     rule: "must be omitted",
     remedy:
       "remove it, because the provider runs a native tool; use ProviderTool to process its output",
+  });
+}
+
+/** Returns the kind, which defaults to the name. Unlike a kind, a name may have upper case. */
+function checkKind(kind: string | undefined, name: string): string {
+  const field = `NativeTool "${name}" kind`;
+  if (kind !== undefined || !/[A-Z]/.test(name)) return checkHostedName(kind ?? name, field);
+  throw new PromptValidationError({
+    field,
+    value: name,
+    rule: "must be 1-64 of a-z, 0-9, _ and -",
+    remedy: 'set kind, such as kind: "web_search"',
   });
 }
 

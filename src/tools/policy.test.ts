@@ -176,13 +176,27 @@ describe("sequentialDependency()", () => {
     ]);
   });
 
+  test("compares names by exact spelling", async () => {
+    const names = [createTool("Test"), createTool("test"), createTool("Ship")];
+    const policy = sequentialDependency({ tool: "Ship", after: ["Test"] });
+    const { read } = await runCalls(
+      { tools: names, template: [policy] },
+      ["test"],
+      ["Ship"],
+      ["Test"],
+      ["Ship"],
+    );
+    expect(read[1]).toContain('Call "Test" first, then "Ship".');
+    expect([read[0], read[2], read[3]]).toEqual(["OK", "OK", "OK"]);
+  });
+
   test("does not count failed calls", async () => {
     const { read } = await runCalls({ tools, template: [after] }, ["test"], ["review"], ["ship"]);
     expect(read[2]).toContain('Call "review" first');
   });
 
   test.each([
-    [{ tool: "Ship", after: ["test"] }, "sequentialDependency(tool)"],
+    [{ tool: "Ship it", after: ["test"] }, "sequentialDependency(tool)"],
     [{ tool: "ship", after: [] }, "sequentialDependency(after)"],
     [{ tool: "ship", after: ["ship"] }, "sequentialDependency(after)"],
     [{ tool: "ship", after: "test" }, "sequentialDependency(after)"],
@@ -223,6 +237,22 @@ describe("readBeforeWrite()", () => {
       "The prompt has no file system to check.",
     );
   });
+
+  test.each(["toString", "constructor", "__proto__", "hasOwnProperty"])(
+    "works with tools named like a member of every object: %s",
+    async (name) => {
+      const policy = readBeforeWrite({ readTools: [name], writeTools: ["put"] });
+      const named = [createTool(name), createTool("put")];
+      const path = { path: "a" };
+      const { read } = await runCalls(
+        { tools: named, template: [policy], existing: ["a"] },
+        ["put", path],
+        [name, path],
+        ["put", path],
+      );
+      expect(read).toEqual([expect.stringContaining(`Read "a" with "${name}"`), "OK", "OK"]);
+    },
+  );
 
   test("accepts other tool names", async () => {
     const policy = readBeforeWrite({ readTools: ["look"], writeTools: ["put"] });

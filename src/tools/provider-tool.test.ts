@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
+import { asHostedTool } from "./as-hosted-tool.ts";
 import { ProviderTool, type ProviderToolOptions } from "./provider-tool.ts";
 import { Tool } from "./tool.ts";
 import { ToolResult } from "./tool-result.ts";
@@ -60,6 +61,13 @@ describe("ProviderTool", () => {
     expect([tool, tool.config].every(Object.isFrozen)).toBe(true);
   });
 
+  test("accepts a name with upper case and a long description", () => {
+    const about = { name: "runPython", description: "Führt Python aus.\n".repeat(200) };
+    const tool = new ProviderTool(createOptions(about));
+    expect(tool).toMatchObject(about);
+    expect(asHostedTool(tool)[0]).toMatchObject({ ...about, provider: "openai" });
+  });
+
   test("can be subclassed, like OpenAICodeInterpreterTool", () => {
     class InterpreterTool extends ProviderTool {
       readonly languages = ["python"];
@@ -71,7 +79,7 @@ describe("ProviderTool", () => {
 });
 
 test.each([
-  [{ name: "Python" }, "ProviderTool.name", 'Write it like "python"'],
+  [{ name: "Run Python" }, "ProviderTool.name", 'Write it like "Run_Python"'],
   [{ provider: "" }, 'ProviderTool "python" provider', "must be 1-64"],
   [{ provider: undefined }, 'ProviderTool "python" provider', "must be 1-64"],
   [{ provider: "OpenAI" }, 'ProviderTool "python" provider', 'Write it like "openai"'],

@@ -1,4 +1,5 @@
-import { checkOptions, checkToolName } from "../base/check-names.ts";
+import { checkHostedName, checkOptions } from "../base/check-names.ts";
+import { checkKnownKeys, type KnownKeys, PromptValidationError } from "../base/errors.ts";
 import { copyAndFreeze } from "../base/freeze.ts";
 import { checkFunction } from "./config-checks.ts";
 import { checkConfig } from "./hosted-tool.ts";
@@ -20,6 +21,22 @@ export interface ProviderToolOptions<Params, Result, Config extends object>
   readonly handleProviderOutput?: ToolHandler<NoInfer<Result>, NoInfer<Result>> | null | undefined;
 }
 
+const providerToolKeys: KnownKeys<ProviderToolOptions<unknown, unknown, object>> = {
+  acceptsOverrides: true,
+  config: true,
+  description: true,
+  examples: true,
+  handleProviderOutput: true,
+  handler: true,
+  kind: true,
+  name: true,
+  params: true,
+  policies: true,
+  provider: true,
+  render: true,
+  result: true,
+};
+
 /** A tool that one provider runs. `handler`, if any, processes the provider's output. */
 export class ProviderTool<
   Params = unknown,
@@ -36,13 +53,21 @@ export class ProviderTool<
   readonly handleProviderOutput: ToolHandler<Result, Result> | null;
 
   constructor(options: ProviderToolOptions<Params, Result, Config>) {
-    super({ ...checkOptions(options, "ProviderTool"), handler: options.handler ?? null });
+    const owner = new.target.name;
+    checkKnownKeys(
+      checkOptions(options, "ProviderTool"),
+      owner,
+      providerToolKeys,
+      PromptValidationError,
+    );
+    const { provider, kind, config, handleProviderOutput, ...rest } = options;
+    super({ ...rest, handler: rest.handler ?? null });
     const field = (name: string) => `ProviderTool "${this.name}" ${name}`;
-    this.provider = checkToolName(options.provider, field("provider"));
-    this.kind = checkToolName(options.kind, field("kind"));
-    this.config = copyAndFreeze(checkConfig(options.config, field("config")));
+    this.provider = checkHostedName(provider, field("provider"));
+    this.kind = checkHostedName(kind, field("kind"));
+    this.config = copyAndFreeze(checkConfig(config, field("config")));
     this.handleProviderOutput =
-      checkFunction(options.handleProviderOutput, field("handleProviderOutput")) ?? null;
+      checkFunction(handleProviderOutput, field("handleProviderOutput")) ?? null;
     if (new.target === ProviderTool) Object.freeze(this);
   }
 }

@@ -1,4 +1,5 @@
 import { checkToolName } from "../base/check-names.ts";
+import { checkKnownKeys, type KnownKeys, PromptValidationError } from "../base/errors.ts";
 import { isPlainObject } from "../base/freeze.ts";
 import { callRecord } from "./call-record.ts";
 import type { ToolPolicy } from "./policy.ts";
@@ -11,11 +12,14 @@ export interface ReadBeforeWriteOptions {
   readonly writeTools?: readonly string[] | undefined;
 }
 
+const keys: KnownKeys<ReadBeforeWriteOptions> = { readTools: true, writeTools: true };
+
 /**
  * Returns a policy that allows changing an existing file only after it was read. New files are
  * always allowed.
  */
 export function readBeforeWrite(options: ReadBeforeWriteOptions = {}): ToolPolicy {
+  checkKnownKeys(options, "readBeforeWrite(options)", keys, PromptValidationError);
   const { readTools = ["read"], writeTools = ["write", "edit", "rm"] } = options;
   const readers = readTools.map((name) => checkToolName(name, "readBeforeWrite(readTools)"));
   const writers = new Set(
@@ -33,7 +37,9 @@ export function readBeforeWrite(options: ReadBeforeWriteOptions = {}): ToolPolic
       if (!filesystem) return "The prompt has no file system to check.";
       const { paths } = session.get(callRecord);
       // A model that wrote a file knows its content.
-      const known = [...readers, ...writers].some((name) => paths[name]?.includes(path));
+      const known = [...readers, ...writers].some(
+        (name) => Object.hasOwn(paths, name) && paths[name]?.includes(path),
+      );
       if (known || !(await filesystem.exists(path))) return null;
       return `Read "${path}" with "${readers[0]}" before you change it.`;
     },

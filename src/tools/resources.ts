@@ -1,4 +1,4 @@
-import { InvalidOptionError, WinkError } from "../base/errors.ts";
+import { checkKnownKeys, InvalidOptionError, WinkError } from "../base/errors.ts";
 
 /**
  * Identifies a resource of type `T`. Keys are compared by identity, so two keys with one name are
@@ -83,8 +83,10 @@ export class ResourceRegistry {
   bind<T>(
     key: ResourceKey<T>,
     value: NoInfer<T> | (() => NoInfer<T>),
-    { scope = "singleton" }: { readonly scope?: ResourceScope | undefined } = {},
+    options: { readonly scope?: ResourceScope | undefined } = {},
   ): this {
+    checkKnownKeys(options, "ResourceRegistry.bind(options)", { scope: true });
+    const { scope = "singleton" } = options;
     this.#check(key, value, scope);
     this.#bindings.set(
       key,

@@ -1,5 +1,5 @@
 import { checkToolName } from "../base/check-names.ts";
-import { PromptValidationError } from "../base/errors.ts";
+import { checkKnownKeys, type KnownKeys, PromptValidationError } from "../base/errors.ts";
 import { quoteNames } from "../base/quote-value.ts";
 import { callRecord } from "./call-record.ts";
 import type { ToolPolicy } from "./policy.ts";
@@ -11,6 +11,8 @@ export interface SequentialDependencyOptions {
   /** Names of the tools that must all have succeeded in the session first. */
   readonly after: readonly string[];
 }
+
+const keys: KnownKeys<SequentialDependencyOptions> = { after: true, tool: true };
 
 /**
  * Returns a policy that allows `tool` only after the others have succeeded in the session. All of
@@ -31,7 +33,9 @@ export interface SequentialDependencyOptions {
  * });
  * ```
  */
-export function sequentialDependency({ tool, after }: SequentialDependencyOptions): ToolPolicy {
+export function sequentialDependency(options: SequentialDependencyOptions): ToolPolicy {
+  checkKnownKeys(options, "sequentialDependency(options)", keys, PromptValidationError);
+  const { tool, after } = options;
   checkToolName(tool, "sequentialDependency(tool)");
   const required = checkAfter(tool, after);
   return Object.freeze({

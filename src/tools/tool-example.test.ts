@@ -58,7 +58,14 @@ describe("a tool example", () => {
     );
   });
 
-  test.each(["", "x".repeat(201), "größe", "one\ntwo", undefined])(
+  test.each(["x".repeat(4096), "größe 🌱", "one\ntwo"])(
+    "may have the description %j",
+    (description) => {
+      expect(() => checkTool({ ...bern, description })).not.toThrow();
+    },
+  );
+
+  test.each(["", " \n", "x".repeat(4097), undefined])(
     "cannot have the description %j",
     (description) => {
       expect(() => checkTool({ ...bern, description })).toThrow(

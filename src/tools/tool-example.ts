@@ -1,17 +1,23 @@
 import { checkDescription } from "../base/check-names.ts";
-import { PromptValidationError } from "../base/errors.ts";
+import { checkKnownKeys, type KnownKeys, PromptValidationError } from "../base/errors.ts";
 import { stableStringify } from "../base/json.ts";
 import { type JsonSchema, type Schema, validateNow } from "../base/schema/schema.ts";
 
 /** An example call that the model is shown with the tool. */
 export interface ToolExample<Params = unknown, Result = unknown> {
-  /** Description of the example; 1-200 ASCII characters. */
+  /** Description of the example: text of 1-4,096 characters. */
   readonly description: string;
   /** Params of the call. */
   readonly input: Params;
   /** Value of the result. */
   readonly output: Result;
 }
+
+const exampleKeys: KnownKeys<ToolExample> = {
+  description: true,
+  input: true,
+  output: true,
+};
 
 /** Rejects examples that do not match the tool's own schemas. */
 export function checkExamples(
@@ -27,6 +33,7 @@ export function checkExamples(
     const place = `${field}[${index}]`;
     if (typeof example !== "object" || !example)
       throwExampleError(example, place, "must be an object");
+    checkKnownKeys(example, place, exampleKeys, PromptValidationError);
     checkDescription(example.description, `${place}.description`);
     checkMatchesSchema(tool.params, example.input, `${place}.input`);
     checkMatchesSchema(tool.result, example.output, `${place}.output`);

@@ -1,5 +1,5 @@
 import { checkDescription, checkOptions, checkToolName } from "../base/check-names.ts";
-import { PromptValidationError } from "../base/errors.ts";
+import { checkKnownKeys, type KnownKeys, PromptValidationError } from "../base/errors.ts";
 import { copyAndFreeze, deepFreeze } from "../base/freeze.ts";
 import { checkSchema, type JsonSchema, listFields, type Schema } from "../base/schema/schema.ts";
 import { checkFunction } from "./config-checks.ts";
@@ -9,9 +9,12 @@ import { checkExamples, type ToolExample } from "./tool-example.ts";
 
 /** Options of {@link Tool}. */
 export interface ToolOptions<Params, Result> {
-  /** Unique within a prompt. Matches `^[a-z0-9_-]{1,64}$`. */
+  /** Unique within a prompt, by exact spelling. Matches `^[A-Za-z0-9_-]{1,64}$`. */
   readonly name: string;
-  /** 1-200 ASCII characters that tell the model when to use the tool. */
+  /**
+   * Tells the model what the tool does and when to use it: text of 1-4,096 characters, on one line
+   * or several.
+   */
   readonly description: string;
   /** Schema of the params: an object at its root, or `null` if the tool takes none. */
   readonly params: Schema<Params> | null;
@@ -33,6 +36,19 @@ export interface ToolOptions<Params, Result> {
    */
   readonly parallel?: boolean | undefined;
 }
+
+const toolKeys: KnownKeys<ToolOptions<unknown, unknown>> = {
+  acceptsOverrides: true,
+  description: true,
+  examples: true,
+  handler: true,
+  name: true,
+  parallel: true,
+  params: true,
+  policies: true,
+  render: true,
+  result: true,
+};
 
 // Taken from a method, because methods are bivariant: this makes any Tool<P, R> assignable to Tool.
 
@@ -84,7 +100,8 @@ export class Tool<Params = unknown, Result = unknown> {
 
   constructor(options: ToolOptions<Params, Result>) {
     const kind = new.target.name;
-    this.name = checkToolName(checkOptions(options, kind).name, `${kind}.name`);
+    checkKnownKeys(checkOptions(options, kind), kind, toolKeys, PromptValidationError);
+    this.name = checkToolName(options.name, `${kind}.name`);
     const field = (name: string) => `${kind} "${this.name}" ${name}`;
     this.description = checkDescription(options.description, field("description"));
     this.params = options.params;

@@ -108,9 +108,12 @@ const INTERNAL_CLASSES = [
 function findCreatedErrors(code: string): string[] {
   const statements = code.replace(/^\s*\*.*$/gm, ""); // without doc comments
   const matches = statements.matchAll(
-    /\bnew ([A-Z]\w*Error)\(|\b([A-Z]\w*Error)\.(?:at|invalid)\(/g,
+    /\bnew ([A-Z]\w*Error)\(|\b([A-Z]\w*Error)\.(?:at|invalid)\(|: RefusalClass = ([A-Z]\w*Error)\b/g,
   );
-  const names = Array.from(matches, ([, constructed, factory = ""]) => constructed ?? factory);
+  const names = Array.from(
+    matches,
+    ([, constructed, factory, parameter = ""]) => constructed ?? factory ?? parameter,
+  );
   return [...new Set(names)].filter(
     (name) => !FOREIGN_CLASSES.includes(name) && !INTERNAL_CLASSES.includes(name),
   );

@@ -1,9 +1,9 @@
-import { describeMounts, toLiteralTemplate } from "../../files/mounts/describe-mounts.ts";
+import { describeMounts } from "../../files/mounts/describe-mounts.ts";
 import type { MountPlan } from "../../files/mounts/mount-plan.ts";
 
-/** Renders the workspace's text for the model, as a template in which `$$` is a dollar sign. */
+/** Renders the workspace's text for the model. */
 export function renderWorkspaceText({ files, previews }: MountPlan): string {
-  return toLiteralTemplate([files.length === 0 ? EMPTY : FILLED, ...describeMounts(previews)]);
+  return [files.length === 0 ? EMPTY : FILLED, ...describeMounts(previews)].join("\n");
 }
 
 const FILLED = "These files are in your working folder, and paths are relative to it.";

@@ -1,3 +1,4 @@
+import { checkKnownKeys } from "../../base/errors.ts";
 import { PackThread } from "./pack-thread.ts";
 
 /** Options of {@link packDirectory}. */
@@ -28,8 +29,10 @@ export interface PackOptions {
  */
 export function packDirectory(
   directory: string,
-  { signal }: PackOptions = {},
+  options: PackOptions = {},
 ): ReadableStream<Uint8Array> {
+  checkKnownKeys(options, "packDirectory(options)", { signal: true });
+  const { signal } = options;
   const ended = new AbortController();
   let thread: PackThread | undefined;
   const stop = async () => {

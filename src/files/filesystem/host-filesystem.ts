@@ -2,6 +2,7 @@ import { realpathSync, type Stats, statSync } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { checkFence } from "../../base/call-fence.ts";
+import { checkKnownKeys } from "../../base/errors.ts";
 import { copyBytes, createFilesystemError, FilesystemError } from "../../base/filesystem-error.ts";
 import { quoteValue } from "../../base/quote-value.ts";
 import { SharedLock } from "../../base/shared-lock.ts";
@@ -56,6 +57,7 @@ export class HostFilesystem implements Filesystem, AsyncDisposable {
 
   /** Opens the directory `root`. Throws `FilesystemError` if it is not a directory. */
   constructor(root: string, options: FilesystemOptions = {}) {
+    checkKnownKeys(options, "HostFilesystem(options)", { readOnly: true });
     this.readOnly = options.readOnly ?? false;
     this.#root = resolveRoot(root);
     this.#changes = new HostChanges(this.#root, () => this.#journal.hasSnapshots);

@@ -1,4 +1,5 @@
 import { checkFence } from "../../base/call-fence.ts";
+import { checkKnownKeys } from "../../base/errors.ts";
 import { copyBytes, createFilesystemError } from "../../base/filesystem-error.ts";
 import { quoteValue } from "../../base/quote-value.ts";
 import { normalizePath, ROOT } from "../path.ts";
@@ -37,6 +38,7 @@ export class InMemoryFilesystem implements Filesystem {
   readonly #journal = new UndoJournal<() => void>();
 
   constructor(options: FilesystemOptions = {}) {
+    checkKnownKeys(options, "InMemoryFilesystem", { readOnly: true });
     this.readOnly = options.readOnly ?? false;
   }
 

@@ -1,4 +1,4 @@
-import { getErrorMessage } from "../../base/errors.ts";
+import { checkKnownKeys, getErrorMessage, type KnownKeys } from "../../base/errors.ts";
 import { FilesystemError } from "../../base/filesystem-error.ts";
 import type { GrepMatch, GrepOptions } from "./filesystem.ts";
 import { globMatcher, type PathMatcher } from "./glob.ts";
@@ -6,6 +6,8 @@ import { checkLimit, splitLines } from "./line-window.ts";
 import { textDecoder } from "./text-encoding.ts";
 
 const DEFAULT_MAX_MATCHES = 1000;
+
+const grepKeys: KnownKeys<GrepOptions> = { glob: true, maxMatches: true };
 
 /** Longer lines are skipped: they are rarely prose or code, and a pattern may take very long on them. */
 const MAX_LINE_LENGTH = 100_000;
@@ -24,6 +26,7 @@ export interface LineSearch {
 
 /** Creates a search for lines that match a JavaScript regular expression. */
 export function lineSearch(pattern: string, options: GrepOptions = {}): LineSearch {
+  checkKnownKeys(options, "Filesystem.grep(options)", grepKeys);
   const { glob, maxMatches = DEFAULT_MAX_MATCHES } = options;
   const expression = compilePattern(pattern);
   const accepts = glob === undefined ? () => true : globMatcher(glob);

@@ -1,11 +1,15 @@
+import { checkKnownKeys, type KnownKeys } from "../../base/errors.ts";
 import { FilesystemError } from "../../base/filesystem-error.ts";
 import { quoteValue } from "../../base/quote-value.ts";
 import type { ReadOptions, ReadResult } from "./filesystem.ts";
 
 const DEFAULT_LINES = 2000;
 
+const readKeys: KnownKeys<ReadOptions> = { limit: true, offset: true };
+
 /** Creates a function that selects lines from the text of `path`. Throws `FilesystemError` for an invalid option. */
 export function lineWindow(path: string, options: ReadOptions = {}): (text: string) => ReadResult {
+  checkKnownKeys(options, "Filesystem.read(options)", readKeys);
   const { offset = 0, limit = DEFAULT_LINES } = options;
   if (!Number.isSafeInteger(offset) || offset < 0) throw createNumberError(path, "offset", offset);
   checkLimit(path, "limit", limit);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { describeMounts, toLiteralTemplate } from "./describe-mounts.ts";
+import { describeMounts } from "./describe-mounts.ts";
 
 const preview = { hostPath: "/x", mountPath: "p", truncated: false, withheld: [] };
 
@@ -28,8 +28,4 @@ describe("the description of a mount for the model", () => {
     }));
     expect(describeMounts(mounts).map((line) => line.slice(0, 5))).toEqual(['- "b"', '- "a"']);
   });
-});
-
-test("the template of mount lines escapes dollar signs", () => {
-  expect(toLiteralTemplate(["$a {b}", "$$"])).toBe("$$a {b}\n$$$$");
 });

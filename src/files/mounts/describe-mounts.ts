@@ -5,11 +5,6 @@ export function describeMounts(previews: readonly HostMountPreview[]): readonly 
   return previews.map(describeMount);
 }
 
-/** Joins lines to a section template. Escapes `$` as `$$`. */
-export function toLiteralTemplate(lines: readonly string[]): string {
-  return lines.join("\n").replaceAll("$", "$$$$");
-}
-
 function describeMount({ mountPath, files, bytes, entries, truncated }: HostMountPreview): string {
   const shown = entries.slice(0, MAX_NAMES);
   const more = files - shown.length;

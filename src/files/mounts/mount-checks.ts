@@ -1,9 +1,7 @@
 import { basename, resolve } from "node:path";
-import { InvalidOptionError } from "../../base/errors.ts";
+import { checkKnownKeys, InvalidOptionError, type KnownKeys } from "../../base/errors.ts";
 import { WorkspaceSecurityError } from "../../base/filesystem-error.ts";
 import { isPlainObject } from "../../base/freeze.ts";
-import { quoteNames } from "../../base/quote-value.ts";
-import { suggestSpelling } from "../../base/suggest-spelling.ts";
 import { normalizePath, ROOT } from "../path.ts";
 import type { HostMount } from "./host-mount.ts";
 
@@ -43,7 +41,7 @@ export function checkStrings(value: unknown, field: string): readonly string[] {
   return value.map((item: unknown, index) => checkString(item, `${field}[${index}]`));
 }
 
-const KEYS: { readonly [Key in keyof HostMount]-?: true } = {
+const mountKeys: KnownKeys<HostMount> = {
   hostPath: true,
   mountPath: true,
   includeGlob: true,
@@ -56,8 +54,7 @@ function checkMount(mount: unknown, field: string): CheckedMount {
   if (!isPlainObject(mount)) {
     throw refuse(field, mount, "must be a plain object", 'use { hostPath: "…" }');
   }
-  const unknown = Object.keys(mount).find((key) => !Object.hasOwn(KEYS, key));
-  if (unknown !== undefined) throw createUnknownKeyError(unknown, field);
+  checkKnownKeys<object>(mount, field, mountKeys);
   const { mountPath, includeGlob = [], excludeGlob = [], maxBytes, followSymlinks = false } = mount;
   const hostPath = checkString(mount["hostPath"], `${field}.hostPath`);
   if (typeof followSymlinks !== "boolean") {
@@ -121,11 +118,4 @@ function createOverlapError(mount: CheckedMount, other: CheckedMount): InvalidOp
     `must not overlap with ${other.field}, which is mounted at ${JSON.stringify(other.mountPath)}`,
     "use a separate folder for each mount",
   );
-}
-
-function createUnknownKeyError(key: string, field: string): InvalidOptionError {
-  const names = Object.keys(KEYS);
-  const near = suggestSpelling(key, names);
-  const remedy = near === null ? "remove it" : `did you mean "${near}"?`;
-  return refuse(`${field} key`, key, `must be one of ${quoteNames(names)}`, remedy);
 }

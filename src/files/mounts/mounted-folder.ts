@@ -1,7 +1,7 @@
 import { mkdtemp, readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { WinkError } from "../../base/errors.ts";
+import { checkKnownKeys, type KnownKeys, WinkError } from "../../base/errors.ts";
 import { FilesystemError } from "../../base/filesystem-error.ts";
 import { toSentence } from "../../base/to-sentence.ts";
 import { emptyFolder, removeFolder } from "../../host/remove-tree.ts";
@@ -114,6 +114,8 @@ export interface MaterializeOptions {
   readonly into?: string | undefined;
 }
 
+const materializeKeys: KnownKeys<MaterializeOptions> = { into: true, signal: true };
+
 /**
  * Copies the planned files into a folder, off the event loop. Preserves bytes and the owner's executable bit.
  * Leaves nothing behind if it fails or is aborted.
@@ -124,8 +126,10 @@ export interface MaterializeOptions {
  */
 export async function materialize(
   { directories, files, limits }: MountPlan,
-  { signal, into }: MaterializeOptions = {},
+  options: MaterializeOptions = {},
 ): Promise<MaterializedMounts> {
+  checkKnownKeys(options, "materialize(options)", materializeKeys);
+  const { signal, into } = options;
   signal?.throwIfAborted();
   const target = into === undefined ? await createTemporaryTarget() : await createGivenTarget(into);
   const task: CopyTask = { folder: target.folder, plan: { directories, files, limits } };

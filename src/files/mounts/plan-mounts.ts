@@ -1,3 +1,4 @@
+import { checkKnownKeys, type KnownKeys } from "../../base/errors.ts";
 import { deepFreeze } from "../../base/freeze.ts";
 import type { HostMount } from "./host-mount.ts";
 import type { HostMountPreview } from "./host-mount-preview.ts";
@@ -17,6 +18,8 @@ export interface PlanMountsOptions {
   readonly allowSecrets?: readonly string[] | undefined;
 }
 
+const planKeys: KnownKeys<PlanMountsOptions> = { allowSecrets: true, allowedHostRoots: true };
+
 /**
  * Lists the files of the mounts and checks roots, globs, budgets and symlinks. Copies nothing.
  *
@@ -32,10 +35,9 @@ export interface PlanMountsOptions {
  * const plan = planMounts(mounts, { allowedHostRoots: ["./project"] });
  * ```
  */
-export function planMounts(
-  mounts: readonly HostMount[],
-  { allowedHostRoots, allowSecrets = [] }: PlanMountsOptions,
-): MountPlan {
+export function planMounts(mounts: readonly HostMount[], options: PlanMountsOptions): MountPlan {
+  checkKnownKeys(options, "planMounts(options)", planKeys);
+  const { allowedHostRoots, allowSecrets = [] } = options;
   const roots = hostRoots(allowedHostRoots);
   const allowsSecret = secretAllowlist(checkStrings(allowSecrets, "allowSecrets"));
   const walks = checkMounts(mounts).map((mount) => ({

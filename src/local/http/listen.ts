@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
-import { InvalidOptionError } from "../../base/errors.ts";
+import { InvalidOptionError, type KnownKeys } from "../../base/errors.ts";
 import { ConnectionDroppedError } from "../turn/connection-dropped-error.ts";
 import { BufferedResponse } from "./buffered-response.ts";
 import { LazyRequest } from "./lazy-request.ts";
@@ -13,6 +13,9 @@ export interface ListenOptions {
   /** The host name or IP address. @default "127.0.0.1" */
   readonly host?: string | undefined;
 }
+
+/** The keys of {@link ListenOptions}. */
+export const listenKeys: KnownKeys<ListenOptions> = { host: true, port: true };
 
 /** A provider that listens on a socket. */
 export interface Listening {

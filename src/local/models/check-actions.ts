@@ -1,4 +1,4 @@
-import { InvalidOptionError } from "../../base/errors.ts";
+import { createUnknownKeyError, InvalidOptionError } from "../../base/errors.ts";
 import { copyAndFreeze, isPlainObject } from "../../base/freeze.ts";
 import { findJsonProblem } from "../../base/json.ts";
 import { quoteNames } from "../../base/quote-value.ts";
@@ -26,14 +26,9 @@ function checkAction(action: unknown, field: string): void {
     throwInvalid(field, action, `must be one of ${quoteNames(checks.keys(), 20)}`, SAY);
   const check = checks.get(name);
   if (!check) {
-    const near = suggestSpelling(name, checks.keys());
-    const remedy = near === null ? SAY : `use ${near}`;
-    throwInvalid(
-      `${field}.${name}`,
-      action[name],
-      `must be one of ${quoteNames(checks.keys(), 20)}`,
-      remedy,
-    );
+    const names = [...checks.keys()];
+    if (suggestSpelling(name, names) !== null) throw createUnknownKeyError(name, field, names);
+    throwInvalid(`${field} key`, name, `must be one of ${quoteNames(names, 20)}`, SAY);
   }
   if (others.length > 0) {
     throwInvalid(field, action, "must be a single action", "use one object per action");
@@ -213,9 +208,7 @@ function checkFields(value: unknown, field: string, fields: Readonly<Record<stri
     throwInvalid(field, value, "must be an object", `pass one with ${quoteNames(known.keys())}`);
   }
   for (const key of Object.keys(value)) {
-    if (known.has(key)) continue;
-    const rule = `must be one of ${quoteNames(known.keys())}`;
-    throwInvalid(`${field}.${key}`, value[key], rule, "remove it");
+    if (!known.has(key)) throw createUnknownKeyError(key, field, [...known.keys()]);
   }
   for (const [name, { check, isOptional }] of known) {
     if (value[name] === undefined && isOptional) continue;

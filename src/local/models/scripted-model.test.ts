@@ -86,7 +86,7 @@ describe("scriptedModel()", () => {
     const bad = scriptedModel(() => [{ say: "Hi." }, { shout: "Hi!" } as never]);
     await expect(bad.respond(createRequest(0))).rejects.toThrow(InvalidOptionError);
     await expect(bad.respond(createRequest(0))).rejects.toThrow(
-      "steps(request)[1].shout must be one of",
+      "steps(request)[1] key must be one of",
     );
     const boom = new Error("boom");
     const thrown = scriptedModel(() => {
@@ -128,8 +128,8 @@ describe("scriptedModel() rejects", () => {
     [null, "[1] must be an action object, got null"],
     [{}, '[1] must be one of "say", "think", "call",'],
     [{ citations: [] }, "[1] must be one of"],
-    [{ shout: "Hi!" }, '.shout must be one of "say", "think"'],
-    [{ cal: {} }, "Use call."],
+    [{ shout: "Hi!" }, '[1] key must be one of "say", "think"'],
+    [{ cal: {} }, 'got "cal". Did you mean "call"?'],
     [{ say: "a", think: "b" }, "[1] must be a single action"],
     [{ think: "a", citations: [] }, ".citations must be used together with say"],
     [{ say: 4 }, ".say must be a string or a JSON-serializable object, got 4"],
@@ -150,7 +150,7 @@ describe("scriptedModel() rejects", () => {
     [{ call: { args: {} } }, ".call.name must be a non-empty string"],
     [{ call: { name: "add", args: [] } }, ".call.args must be a JSON-serializable object"],
     [{ call: { name: "add", args: { f() {} } } }, ".call.args must be a JSON-serializable object"],
-    [{ call: { name: "add", args: {}, id: "1" } }, '.call.id must be one of "name"'],
+    [{ call: { name: "add", args: {}, id: "1" } }, '.call key must be one of "name"'],
     [{ call: { name: "add", args: {}, callId: 1 } }, ".call.callId must be a non-empty string"],
     [{ code: ["1"] }, ".code must be a string"],
     [{ shell: "ls" }, '.shell must be a non-empty array of commands, got "ls". Use ["ls"].'],
@@ -160,7 +160,7 @@ describe("scriptedModel() rejects", () => {
     [{ search: 1 }, ".search must be a string, { file }, { web }, { open } or { find, in }"],
     [{ search: {} }, ".search must be a string, { file }"],
     [{ search: { find: "a" } }, ".search.in must be a non-empty string"],
-    [{ search: { file: "a", web: "b" } }, '.search.web must be one of "file"'],
+    [{ search: { file: "a", web: "b" } }, '.search key must be one of "file"'],
     [{ patch: {} }, ".patch must be a non-empty array of operations"],
     [{ patch: [] }, ".patch must be a non-empty array of operations"],
     [{ patch: ["+a"] }, ".patch[0] must be an object"],
@@ -172,7 +172,7 @@ describe("scriptedModel() rejects", () => {
       { use: { kind: "dice", args: { big: Number.NaN } } },
       ".use.args must be a JSON-serializable object",
     ],
-    [{ use: { kind: "dice", args: {}, name: "a" } }, '.use.name must be one of "kind", "args"'],
+    [{ use: { kind: "dice", args: {}, name: "a" } }, '.use key must be one of "kind", "args"'],
     [{ compact: false }, ".compact must be true, got false"],
     [{ refuse: true }, ".refuse must be a string"],
     [{ fail: true }, ".fail must be an object"],

@@ -1,3 +1,4 @@
+import { checkKnownKeys, type KnownKeys } from "../../base/errors.ts";
 import { chooseSandbox, type SandboxChoice } from "./choose-sandbox.ts";
 import type { SandboxProcess } from "./sandbox.ts";
 
@@ -14,6 +15,12 @@ export interface SandboxedShellOptions {
   /** Memory limit in bytes. @default 1 GiB */
   readonly memoryBytes?: number | undefined;
 }
+
+const shellKeys: KnownKeys<SandboxedShellOptions> = {
+  memoryBytes: true,
+  root: true,
+  sandbox: true,
+};
 
 /** Limits on the time and output of shell commands. */
 export interface SandboxedShellLimits {
@@ -47,11 +54,9 @@ export interface SandboxedShell extends AsyncDisposable {
 }
 
 /** Creates an executor for shell commands that run on this host, with access to a single folder. Dispose of it when done. */
-export function sandboxedShell({
-  sandbox = "auto",
-  root,
-  memoryBytes = DEFAULT_MEMORY_BYTES,
-}: SandboxedShellOptions): SandboxedShell {
+export function sandboxedShell(options: SandboxedShellOptions): SandboxedShell {
+  checkKnownKeys(options, "sandboxedShell", shellKeys);
+  const { sandbox = "auto", root, memoryBytes = DEFAULT_MEMORY_BYTES } = options;
   let opened: Promise<SandboxProcess> | undefined;
   let lifetime = new AbortController();
   const open = async ({ signal }: AbortController) =>

@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import { InvalidOptionError } from "../../base/errors.ts";
+import { checkKnownKeys, InvalidOptionError, type KnownKeys } from "../../base/errors.ts";
 import { Session } from "../../session/session.ts";
 import { checkSingleLine } from "../../tools/config-checks.ts";
 import type { OpenAIClient } from "../http/client.ts";
@@ -23,6 +23,12 @@ export interface CompactionManagerOptions {
   readonly clock?: Clock | undefined;
 }
 
+const managerKeys: KnownKeys<CompactionManagerOptions> = {
+  clock: true,
+  instructions: true,
+  model: true,
+};
+
 /**
  * Shortens a conversation with the provider's compaction endpoint. The result replaces everything
  * before it, and the session stores it for the next evaluation.
@@ -42,7 +48,8 @@ export class CompactionManager {
     this.#client = checkCompactionClient(client);
     this.#settings = resolveCompactionSettings(config, "CompactionManager(config)");
     this.#session = checkSession(session);
-    checkSingleLine(options?.model, "CompactionManager(options).model");
+    checkKnownKeys(options, "CompactionManager(options)", managerKeys);
+    checkSingleLine(options.model, "CompactionManager(options).model");
     this.#options = options;
     session.register(compactionSlice);
   }

@@ -213,7 +213,7 @@ export class ConversationContainer {
     }
     const plan = planMounts(hostMounts, { allowedHostRoots });
     const archive = createArchiveName();
-    this.#introduction = workspaceText(plan, "bootstrap", archive).replaceAll("$$", "$");
+    this.#introduction = workspaceText(plan, "bootstrap", archive);
     const settings = resolveContainerSettings(
       { memoryLimit, networkPolicy },
       field,

@@ -203,8 +203,8 @@ describe("clientConfig.baseURL", () => {
 describe("clientConfig", () => {
   test("suggests the option for an unknown key, without quoting the value", () => {
     const { message } = catchError({ apikey: key });
-    expect(message).toMatch(
-      /^clientConfig key must be one of "apiKey", .*, got "apikey". Did you mean "apiKey"\?$/,
+    expect(message).toBe(
+      'clientConfig key must be a known option, got "apikey". Did you mean "apiKey"?',
     );
     expect(message).not.toContain(key);
   });

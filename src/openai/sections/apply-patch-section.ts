@@ -1,4 +1,4 @@
-import { checkOptions } from "../../base/check-names.ts";
+import { checkKnownKeys, type KnownKeys, PromptValidationError } from "../../base/errors.ts";
 import {
   type ApplyPatchConfig,
   type ApplyPatchLive,
@@ -12,12 +12,18 @@ import {
   mergeOptions,
   NativeToolSection,
   type NativeToolSectionOptions,
+  nativeToolSectionKeys,
 } from "./native-tool-section.ts";
 
 /** Options of the `OpenAIApplyPatchSection` constructor. */
 export interface OpenAIApplyPatchSectionOptions
   extends NativeToolSectionOptions,
     Pick<ApplyPatchToolOptions, "filesystem"> {}
+
+const keys: KnownKeys<OpenAIApplyPatchSectionOptions> = {
+  ...nativeToolSectionKeys,
+  filesystem: true,
+};
 
 /** Lets the model change files with patches, which are applied locally. */
 export class OpenAIApplyPatchSection extends NativeToolSection<
@@ -27,10 +33,8 @@ export class OpenAIApplyPatchSection extends NativeToolSection<
   readonly #options: OpenAIApplyPatchSectionOptions;
 
   constructor(options: OpenAIApplyPatchSectionOptions = {}) {
-    const { key = "openai_apply_patch", ...rest } = checkOptions(
-      options,
-      "OpenAIApplyPatchSection",
-    );
+    checkKnownKeys(options, "OpenAIApplyPatchSection", keys, PromptValidationError);
+    const { key = "openai_apply_patch", ...rest } = options;
     super({ ...rest, key, title: "Apply patch" }, (section) => {
       const { filesystem } = options;
       const given = { config: `${section} defaultParams`, options: `${section} ` };
@@ -44,6 +48,7 @@ export class OpenAIApplyPatchSection extends NativeToolSection<
 
   /** Creates a copy for the same file system; `options` override the original's. */
   override clone(options: OpenAIApplyPatchSectionOptions = {}): this {
+    checkKnownKeys(options, "OpenAIApplyPatchSection", keys, PromptValidationError);
     const maker: unknown = this.constructor;
     if (maker !== OpenAIApplyPatchSection) return super.clone(options);
     return new OpenAIApplyPatchSection(mergeOptions(this.#options, options)) as this;

@@ -1,4 +1,4 @@
-import { checkOptions } from "../../base/check-names.ts";
+import { checkKnownKeys, type KnownKeys, PromptValidationError } from "../../base/errors.ts";
 import {
   type CodeInterpreterConfig,
   type CodeInterpreterResult,
@@ -10,6 +10,7 @@ import {
   mergeOptions,
   NativeToolSection,
   type NativeToolSectionOptions,
+  nativeToolSectionKeys,
 } from "./native-tool-section.ts";
 
 /** Options of the `OpenAICodeInterpreterSection` constructor. */
@@ -17,6 +18,11 @@ export interface OpenAICodeInterpreterSectionOptions extends NativeToolSectionOp
   /** The tool's config. @default Python in a new container, or in the workspace's */
   readonly defaultParams?: CodeInterpreterConfig | undefined;
 }
+
+const keys: KnownKeys<OpenAICodeInterpreterSectionOptions> = {
+  ...nativeToolSectionKeys,
+  defaultParams: true,
+};
 
 /** Lets the model write and run Python in a container at OpenAI. */
 export class OpenAICodeInterpreterSection extends NativeToolSection<
@@ -29,10 +35,8 @@ export class OpenAICodeInterpreterSection extends NativeToolSection<
   readonly #options: OpenAICodeInterpreterSectionOptions;
 
   constructor(options: OpenAICodeInterpreterSectionOptions = {}) {
-    const { key = "openai_code_interpreter", ...rest } = checkOptions(
-      options,
-      "OpenAICodeInterpreterSection",
-    );
+    checkKnownKeys(options, "OpenAICodeInterpreterSection", keys, PromptValidationError);
+    const { key = "openai_code_interpreter", ...rest } = options;
     super({ ...rest, key, title: "Code interpreter" }, (section) => {
       const config = `${section} defaultParams`;
       const tool = renameConfigError({ config }, () => codeInterpreterTool(options.defaultParams));
@@ -46,6 +50,7 @@ export class OpenAICodeInterpreterSection extends NativeToolSection<
 
   /** Creates a copy; `options` override the original's. `defaultParams` is replaced as a whole. */
   override clone(options: OpenAICodeInterpreterSectionOptions = {}): this {
+    checkKnownKeys(options, "OpenAICodeInterpreterSection", keys, PromptValidationError);
     const maker: unknown = this.constructor;
     if (maker !== OpenAICodeInterpreterSection) return super.clone(options);
     return new OpenAICodeInterpreterSection(mergeOptions(this.#options, options)) as this;

@@ -1,4 +1,4 @@
-import { checkOptions } from "../../base/check-names.ts";
+import { checkKnownKeys, type KnownKeys, PromptValidationError } from "../../base/errors.ts";
 import {
   arrayCheck,
   checkKeys,
@@ -16,6 +16,7 @@ import {
   mergeOptions,
   NativeToolSection,
   type NativeToolSectionOptions,
+  nativeToolSectionKeys,
 } from "./native-tool-section.ts";
 
 /** The vector stores to search and the number of results. */
@@ -35,6 +36,11 @@ export interface OpenAIFileSearchSectionOptions extends NativeToolSectionOptions
   readonly defaultParams?: FileSearchParams | undefined;
 }
 
+const keys: KnownKeys<OpenAIFileSearchSectionOptions> = {
+  ...nativeToolSectionKeys,
+  defaultParams: true,
+};
+
 /** Lets the model search files in OpenAI's vector stores. */
 export class OpenAIFileSearchSection extends NativeToolSection<
   ResolvedFileSearchParams,
@@ -43,10 +49,8 @@ export class OpenAIFileSearchSection extends NativeToolSection<
   readonly #options: OpenAIFileSearchSectionOptions;
 
   constructor(options: OpenAIFileSearchSectionOptions = {}) {
-    const { key = "openai_file_search", ...rest } = checkOptions(
-      options,
-      "OpenAIFileSearchSection",
-    );
+    checkKnownKeys(options, "OpenAIFileSearchSection", keys, PromptValidationError);
+    const { key = "openai_file_search", ...rest } = options;
     super({ ...rest, key, title: "File search" }, (section) => {
       const { defaultParams: given = {} } = options;
       checkParams(given, `${section} defaultParams`);
@@ -60,6 +64,7 @@ export class OpenAIFileSearchSection extends NativeToolSection<
 
   /** Creates a copy; `options` override the original's. `defaultParams` is replaced as a whole. */
   override clone(options: OpenAIFileSearchSectionOptions = {}): this {
+    checkKnownKeys(options, "OpenAIFileSearchSection", keys, PromptValidationError);
     const maker: unknown = this.constructor;
     if (maker !== OpenAIFileSearchSection) return super.clone(options);
     return new OpenAIFileSearchSection(mergeOptions(this.#options, options)) as this;

@@ -1,4 +1,4 @@
-import { PromptValidationError } from "../../base/errors.ts";
+import { type KnownKeys, PromptValidationError } from "../../base/errors.ts";
 import { deepFreeze } from "../../base/freeze.ts";
 import { Section, type SectionOptions } from "../../prompt/section.ts";
 import { checkSingleLine } from "../../tools/config-checks.ts";
@@ -26,6 +26,14 @@ export interface NativeToolSectionOptions {
   /** Returns `false` to omit the tool. @default always enabled */
   readonly enabled?: SectionOptions<object>["enabled"];
 }
+
+/** The keys of {@link NativeToolSectionOptions}. */
+export const nativeToolSectionKeys: KnownKeys<NativeToolSectionOptions> = {
+  enabled: true,
+  key: true,
+  model: true,
+  nativeTools: true,
+};
 
 /** The parts that a subclass provides. */
 export interface NativeToolParts<DefaultParams, Hosted> {

@@ -1,4 +1,4 @@
-import { checkOptions } from "../../base/check-names.ts";
+import { checkKnownKeys, type KnownKeys, PromptValidationError } from "../../base/errors.ts";
 import {
   type ContainerEnvironment,
   type LocalEnvironment,
@@ -14,6 +14,7 @@ import {
   mergeOptions,
   NativeToolSection,
   type NativeToolSectionOptions,
+  nativeToolSectionKeys,
 } from "./native-tool-section.ts";
 
 /** Options of the `OpenAIShellSection` constructor. */
@@ -24,6 +25,12 @@ export interface OpenAIShellSectionOptions extends NativeToolSectionOptions {
   readonly executor?: ShellExecutor | undefined;
 }
 
+const keys: KnownKeys<OpenAIShellSectionOptions> = {
+  ...nativeToolSectionKeys,
+  defaultParams: true,
+  executor: true,
+};
+
 /** Lets the model run shell commands in a container at OpenAI, or locally with `executor`. */
 export class OpenAIShellSection extends NativeToolSection<
   ResolvedShellConfig,
@@ -32,7 +39,8 @@ export class OpenAIShellSection extends NativeToolSection<
   readonly #options: OpenAIShellSectionOptions;
 
   constructor(options: OpenAIShellSectionOptions = {}) {
-    const { key = "openai_shell", ...rest } = checkOptions(options, "OpenAIShellSection");
+    checkKnownKeys(options, "OpenAIShellSection", keys, PromptValidationError);
+    const { key = "openai_shell", ...rest } = options;
     super({ ...rest, key, title: "Shell" }, (section) => {
       const given = { config: `${section} defaultParams`, options: `${section} ` };
       const { defaultParams, executor } = options;
@@ -49,6 +57,7 @@ export class OpenAIShellSection extends NativeToolSection<
    * executor is retained only if the copy's environment is local.
    */
   override clone(options: OpenAIShellSectionOptions = {}): this {
+    checkKnownKeys(options, "OpenAIShellSection", keys, PromptValidationError);
     const maker: unknown = this.constructor;
     if (maker !== OpenAIShellSection) return super.clone(options);
     const merged = mergeOptions(this.#options, options);

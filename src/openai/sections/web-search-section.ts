@@ -1,4 +1,4 @@
-import { checkOptions } from "../../base/check-names.ts";
+import { checkKnownKeys, type KnownKeys, PromptValidationError } from "../../base/errors.ts";
 import {
   type WebSearchConfig,
   type WebSearchResult,
@@ -10,6 +10,7 @@ import {
   mergeOptions,
   NativeToolSection,
   type NativeToolSectionOptions,
+  nativeToolSectionKeys,
 } from "./native-tool-section.ts";
 
 /** Options of the `OpenAIWebSearchSection` constructor. */
@@ -17,6 +18,11 @@ export interface OpenAIWebSearchSectionOptions extends NativeToolSectionOptions 
   /** The tool's config. @default the provider's defaults, with live access */
   readonly defaultParams?: WebSearchConfig | undefined;
 }
+
+const keys: KnownKeys<OpenAIWebSearchSectionOptions> = {
+  ...nativeToolSectionKeys,
+  defaultParams: true,
+};
 
 /** Lets the model search the web. Adds no text: `WebSearchSection` also explains when to search. */
 export class OpenAIWebSearchSection extends NativeToolSection<
@@ -26,7 +32,8 @@ export class OpenAIWebSearchSection extends NativeToolSection<
   readonly #options: OpenAIWebSearchSectionOptions;
 
   constructor(options: OpenAIWebSearchSectionOptions = {}) {
-    const { key = "openai_web_search", ...rest } = checkOptions(options, "OpenAIWebSearchSection");
+    checkKnownKeys(options, "OpenAIWebSearchSection", keys, PromptValidationError);
+    const { key = "openai_web_search", ...rest } = options;
     super({ ...rest, key, title: "Web search" }, (section) => {
       const config = `${section} defaultParams`;
       const tool = renameConfigError({ config }, () => webSearchTool(options.defaultParams));
@@ -39,6 +46,7 @@ export class OpenAIWebSearchSection extends NativeToolSection<
 
   /** Creates a copy; `options` override the original's. `defaultParams` is replaced as a whole. */
   override clone(options: OpenAIWebSearchSectionOptions = {}): this {
+    checkKnownKeys(options, "OpenAIWebSearchSection", keys, PromptValidationError);
     const maker: unknown = this.constructor;
     if (maker !== OpenAIWebSearchSection) return super.clone(options);
     return new OpenAIWebSearchSection(mergeOptions(this.#options, options)) as this;

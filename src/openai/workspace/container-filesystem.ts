@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { checkOptions } from "../../base/check-names.ts";
+import { checkKnownKeys, type KnownKeys, PromptValidationError } from "../../base/errors.ts";
 import { SharedLock } from "../../base/shared-lock.ts";
 import type {
   FileStat,
@@ -30,6 +30,13 @@ export interface ContainerFilesystemOptions {
   /** A local folder with the archive's contents, which is also modified. @default a temporary folder */
   readonly localRoot?: string | undefined;
 }
+
+const filesystemKeys: KnownKeys<ContainerFilesystemOptions> = {
+  client: true,
+  containerConfig: true,
+  localRoot: true,
+  tarballPath: true,
+};
 
 /**
  * A file system in a container, backed by a local mirror. Reads update the mirror first, and writes are
@@ -244,10 +251,8 @@ export class ContainerFilesystem implements Filesystem {
 
 /** Creates a workspace without a prompt. No model can unpack an archive, so files are uploaded one by one. */
 function createStandaloneWorkspace(options: ContainerFilesystemOptions): ContainerWorkspace {
-  const { client, containerConfig, tarballPath, localRoot } = checkOptions(
-    options,
-    "ContainerFilesystem",
-  );
+  checkKnownKeys(options, "ContainerFilesystem", filesystemKeys, PromptValidationError);
+  const { client, containerConfig, tarballPath, localRoot } = options;
   if (tarballPath !== undefined) checkSingleLine(tarballPath, "ContainerFilesystem.tarballPath");
   if (localRoot !== undefined) checkSingleLine(localRoot, "ContainerFilesystem.localRoot");
   return new ContainerWorkspace({

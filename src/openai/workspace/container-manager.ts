@@ -1,5 +1,5 @@
-import { checkOptions } from "../../base/check-names.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
+import { checkKnownKeys, type KnownKeys, PromptValidationError } from "../../base/errors.ts";
 import { checkSingleLine } from "../../tools/config-checks.ts";
 import type { OpenAIClient } from "../http/client.ts";
 import { type ContainerConfig, resolveContainerSettings } from "./container-config.ts";
@@ -18,6 +18,13 @@ export interface ContainerManagerOptions {
   readonly clock?: Clock | undefined;
 }
 
+const managerKeys: KnownKeys<ContainerManagerOptions> = {
+  client: true,
+  clock: true,
+  config: true,
+  name: true,
+};
+
 /**
  * Manages one empty container. It is created on first use, and created again when it is lost, at most
  * once per operation.
@@ -26,12 +33,8 @@ export class ContainerManager {
   readonly #container: ContainerLifecycle;
 
   constructor(options: ContainerManagerOptions) {
-    const {
-      client,
-      config,
-      name = "weakincentives",
-      clock = systemClock,
-    } = checkOptions(options, "ContainerManager");
+    checkKnownKeys(options, "ContainerManager", managerKeys, PromptValidationError);
+    const { client, config, name = "weakincentives", clock = systemClock } = options;
     checkSingleLine(name, "ContainerManager.name");
     const settings = resolveContainerSettings(config, "ContainerManager.config");
     const connection = new WorkspaceConnection(client, clock);
@@ -54,7 +57,8 @@ export class ContainerManager {
   }
 
   /** Creates the container if there is none, once for concurrent callers. Returns its id. */
-  async ensure(options?: { readonly signal?: AbortSignal | undefined }): Promise<string> {
+  async ensure(options: { readonly signal?: AbortSignal | undefined } = {}): Promise<string> {
+    checkKnownKeys(options, "ContainerManager.ensure(options)", { signal: true });
     return await this.#container.ensure(options);
   }
 
@@ -64,8 +68,9 @@ export class ContainerManager {
    */
   async use<Result>(
     operation: (id: string) => Promise<Result>,
-    options?: { readonly signal?: AbortSignal | undefined },
+    options: { readonly signal?: AbortSignal | undefined } = {},
   ): Promise<Result> {
+    checkKnownKeys(options, "ContainerManager.use(options)", { signal: true });
     return await this.#container.use(operation, options);
   }
 
@@ -80,7 +85,8 @@ export class ContainerManager {
   }
 
   /** Releases the container. It expires at the provider, or is deleted now with `remove`. */
-  async release(options?: { readonly remove?: boolean }): Promise<void> {
+  async release(options: { readonly remove?: boolean } = {}): Promise<void> {
+    checkKnownKeys(options, "ContainerManager.release(options)", { remove: true });
     await this.#container.release(options);
   }
 }

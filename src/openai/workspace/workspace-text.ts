@@ -1,17 +1,17 @@
-import { describeMounts, toLiteralTemplate } from "../../files/mounts/describe-mounts.ts";
+import { describeMounts } from "../../files/mounts/describe-mounts.ts";
 import type { MountPlan } from "../../files/mounts/mount-plan.ts";
 import type { ReplacedFiles } from "./container-lifecycle.ts";
 import { PATHS_FILE, unpackSnippet } from "./python-snippets.ts";
 import type { Unpack } from "./transfer-strategy.ts";
 
-/** Returns the text that describes the files to the model. It is a template: `$$` is a dollar sign. */
+/** Returns the text that describes the files to the model. */
 export function workspaceText(plan: MountPlan, unpack: Unpack, archive: string): string {
   const text = [
     createIntroduction(plan, unpack),
     ...describeMounts(plan.previews),
     ...createUnpackInstructions(unpack, archive),
   ];
-  return toLiteralTemplate(text.filter((line) => line !== ""));
+  return text.filter((line) => line !== "").join("\n");
 }
 
 /** Returns the text for the model when the files could not be unpacked. */

@@ -1,11 +1,24 @@
 import { checkKey } from "../../base/check-names.ts";
-import { InvalidOptionError, WinkError } from "../../base/errors.ts";
+import {
+  checkKnownKeys,
+  InvalidOptionError,
+  type KnownKeys,
+  WinkError,
+} from "../../base/errors.ts";
 import { isPlainObject } from "../../base/freeze.ts";
 import { parseJson, stableStringify } from "../../base/json.ts";
 import { quoteNames } from "../../base/quote-value.ts";
 import type { Filesystem } from "../../files/filesystem/filesystem.ts";
 import type { PromptDescriptor } from "../prompt-descriptor.ts";
-import type { Overrides, OverridesStore } from "./overrides.ts";
+import type { Overrides, OverridesStore, SectionOverride, ToolOverride } from "./overrides.ts";
+
+const overridesKeys: KnownKeys<Overrides> = { sections: true, tools: true };
+const sectionKeys: KnownKeys<SectionOverride> = { body: true, expectedHash: true };
+const toolKeys: KnownKeys<ToolOverride> = {
+  description: true,
+  expectedContractHash: true,
+  paramDescriptions: true,
+};
 
 /** Stores overrides as readable files, `ns/key/tag.json`, that can be reviewed and committed. */
 export class LocalOverridesStore implements OverridesStore {
@@ -41,11 +54,21 @@ export class LocalOverridesStore implements OverridesStore {
   /** Stores overrides. Rejects overrides whose hashes do not match the current prompt. */
   async save(descriptor: PromptDescriptor, tag: string, overrides: Overrides): Promise<void> {
     const path = toPath(descriptor, tag);
+    checkOverrideKeys(overrides);
     rejectStale(descriptor, overrides);
     const { sections = {}, tools = {} } = overrides;
     const ordered: unknown = JSON.parse(stableStringify({ version: 1, sections, tools }));
     await this.#filesystem.writeText(path, `${JSON.stringify(ordered, null, 2)}\n`);
   }
+}
+
+function checkOverrideKeys(overrides: Overrides): void {
+  const field = "LocalOverridesStore.save(overrides)";
+  checkKnownKeys(overrides, field, overridesKeys);
+  for (const [path, override] of Object.entries(overrides.sections ?? {}))
+    checkKnownKeys(override, `${field}.sections["${path}"]`, sectionKeys);
+  for (const [name, override] of Object.entries(overrides.tools ?? {}))
+    checkKnownKeys(override, `${field}.tools["${name}"]`, toolKeys);
 }
 
 function toPath({ ns, key }: PromptDescriptor, tag: string): string {

@@ -1,3 +1,5 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: a template is text with such placeholders
+import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { PromptValidationError } from "../../base/errors.ts";
@@ -140,6 +142,29 @@ describe("an override that matches the current prompt", () => {
   });
 });
 
+test("an override of a section without params is plain text, matched by the hash of that text", async () => {
+  const text = "Costs $5 or $$5. Set $HOME.";
+  const plain = new MarkdownSection({ key: "plain", title: "Plain", template: text });
+  const own = new PromptTemplate({ ns: "demo", key: "p", sections: [plain] });
+  const contentHash = own.descriptor.sections[0]?.contentHash ?? "";
+  expect(contentHash).toBe(createHash("sha256").update(text).digest("hex"));
+  const body = "Now $7, $$7 and ${HOME}.";
+  const overrides = { sections: { plain: { expectedHash: contentHash, body } } };
+  const prompt = await new Prompt(own, { overrides: createStore(overrides) }).loadOverrides();
+  expect(prompt.skippedOverrides).toEqual([]);
+  expect(prompt.render().text).toContain(body);
+});
+
+test.each(["Zählt 🌱 zusammen.", "Sums.\n\nUse it for:\n- numbers", "x".repeat(4096)])(
+  "an override may describe a tool as %j",
+  async (description) => {
+    const overrides = { tools: { add: { expectedContractHash, description } } };
+    const prompt = await createPrompt(overrides).loadOverrides();
+    expect(prompt.skippedOverrides).toEqual([]);
+    expect(prompt.render().tools[0]?.description).toBe(description);
+  },
+);
+
 describe("an override is skipped and reported", () => {
   const hash = "0".repeat(64);
 
@@ -188,9 +213,9 @@ describe("an override is skipped and reported", () => {
     ],
     [
       "if its description is invalid",
-      { tools: { add: { expectedContractHash, description: "Ä" } } },
+      { tools: { add: { expectedContractHash, description: " \n" } } },
       "tool add",
-      "1-200 printable ASCII",
+      "its description must be text of 1-4,096 characters that is not blank",
     ],
   ])("%s", async (_, overrides, of, reason) => {
     const bus = recordingBus();

@@ -1,9 +1,10 @@
+import { descriptionRule, isDescription } from "../../base/check-names.ts";
 import { getErrorMessage } from "../../base/errors.ts";
 import { quoteNames } from "../../base/quote-value.ts";
 import { listFields } from "../../base/schema/schema.ts";
 import type { PlacedSection } from "../outline.ts";
 import type { PromptDescriptor } from "../prompt-descriptor.ts";
-import { checkPlaceholders, parseTemplate, type TemplateText } from "../template-text.ts";
+import { parseSectionText, type TemplateText } from "../template-text.ts";
 
 /** Replacement texts for a prompt, each valid only for the text it was written for. */
 export interface Overrides {
@@ -17,7 +18,7 @@ export interface Overrides {
 export interface SectionOverride {
   /** The `contentHash` of the text that it replaces. */
   readonly expectedHash: string;
-  /** The new template. */
+  /** The new text: a template if the section has params, plain text if not. */
   readonly body: string;
 }
 
@@ -25,7 +26,7 @@ export interface SectionOverride {
 export interface ToolOverride {
   /** The `contractHash` of the tool that it changes. */
   readonly expectedContractHash: string;
-  /** The new description: 1-200 printable ASCII characters. */
+  /** The new description: text of 1-4,096 characters, on one line or several. */
   readonly description?: string | undefined;
   /** New descriptions of params, by param name. */
   readonly paramDescriptions?: Readonly<Record<string, string>> | undefined;
@@ -98,12 +99,8 @@ function parseBody(
   if (!placed || hash === undefined) return "no section with this path accepts overrides";
   if (expectedHash !== hash)
     return "it was written for a different text; rewrite it for the current one";
-  const { paramsSchema } = placed.section;
   try {
-    const text = parseTemplate(body, `override of "${placed.path}"`);
-    const fields = new Set(paramsSchema ? listFields(paramsSchema).keys() : []);
-    checkPlaceholders(text, fields, `override of "${placed.path}"`);
-    return text;
+    return parseSectionText(body, placed.section.paramsSchema, `override of "${placed.path}"`);
   } catch (error) {
     return getErrorMessage(error);
   }
@@ -117,8 +114,8 @@ function findToolProblem(
   if (hash === undefined) return "no tool with this name accepts overrides";
   if (expectedContractHash !== hash)
     return "it was written for a different tool; rewrite it for the current one";
-  if (description !== undefined && !/^[\x20-\x7e]{1,200}$/.test(description)) {
-    return "its description must be 1-200 printable ASCII characters";
+  if (description !== undefined && !isDescription(description)) {
+    return `its description ${descriptionRule}`;
   }
   const unknown = Object.keys(paramDescriptions ?? {}).filter((name) => !params.has(name));
   return unknown.length === 0 ? null : `the tool has no param ${quoteNames(unknown)}`;

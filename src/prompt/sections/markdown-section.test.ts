@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: a template is text with such placeholders
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { PromptValidationError, WinkError } from "../../base/errors.ts";
@@ -46,13 +47,13 @@ describe("MarkdownSection", () => {
     ["no template", {}, 'Section "task" template must be a string, got undefined'],
     [
       "a stray dollar sign",
-      { template: "It costs $5." },
+      { template: "It costs $5.", params: z.object({}) },
       'Section "task" template must have a name after each $',
     ],
     [
-      "a placeholder without params",
-      { template: "$topic" },
-      `Section "task" template must only use placeholders of the section's params, got "$topic". Declare params in the section, or write $$ for a dollar sign.`,
+      "a placeholder for params without fields",
+      { template: "$topic", params: z.object({}) },
+      `Section "task" template must only use placeholders of the section's params, got "$topic". Declare it in the section's params, or write $$ for a dollar sign.`,
     ],
     [
       "a misspelled placeholder",
@@ -62,13 +63,55 @@ describe("MarkdownSection", () => {
     [
       "a placeholder for an optional key of a record",
       { template: "$topic", params: z.record(z.string(), z.string()) },
-      "Declare params in the section",
+      "Declare it in the section's params",
     ],
   ])("with %s is rejected", (_, given, message) => {
     const options = { key: "task", title: "Task", ...given } as never;
     const make = () => new MarkdownSection(options);
     expect(make).toThrow(PromptValidationError);
     expect(make).toThrow(message);
+  });
+
+  test.each([
+    "It costs $5.",
+    "Run echo $HOME and ${PATH:-none}, then kill $$.",
+    "$topic",
+    "${topic} $",
+    "`awk '{ print $1 }'` and US$",
+  ])("without params has its text as it was written: %j", (template) => {
+    const section = new MarkdownSection({ key: "task", title: "Task", template });
+    expect(section.render({}, 0, "1")).toBe(template);
+    const look = new Tool({
+      name: "look",
+      description: "Looks.",
+      params: z.object({ topic: z.string() }),
+      handler: () => ToolResult.ok(null),
+    });
+    const withTools = section.clone({ tools: [look] });
+    const prompt = new Prompt(new PromptTemplate({ ns: "demo", key: "k", sections: [withTools] }));
+    expect(prompt.render().text).toBe(`## 1. Task (task)\n\n${template}`);
+  });
+
+  test("without params has a summary as it was written", () => {
+    const about = { key: "task", title: "Task", template: "$HOME", summary: "About $HOME: $5 $$." };
+    const section = new MarkdownSection({ ...about, visibility: "summary" });
+    expect(section.renderSummary({})).toBe("About $HOME: $5 $$.");
+  });
+
+  test("parses dollar signs by its own params, not its parent's or its children's", () => {
+    const params = z.object({ topic: z.string() });
+    const plain = { title: "Plain", template: "Literal $topic, $5." };
+    const filled = { title: "Filled", template: "Filled $topic, $$5.", params };
+    const inner = new MarkdownSection({ key: "inner", ...plain });
+    const middle = new MarkdownSection({ key: "middle", ...filled, children: [inner] });
+    const outer = new MarkdownSection({ key: "outer", ...plain, children: [middle] });
+    const template = new PromptTemplate({ ns: "demo", key: "k", sections: [outer] });
+    const { text } = new Prompt(template).bind({ topic: "owls" }).render();
+    expect(text.split("\n\n").filter((line) => !line.startsWith("#"))).toEqual([
+      "Literal $topic, $5.",
+      "Filled owls, $5.",
+      "Literal $topic, $5.",
+    ]);
   });
 
   test("accepts only its own params, not its children's", () => {
@@ -78,9 +121,9 @@ describe("MarkdownSection", () => {
       template: "$topic",
       params: z.object({ topic: z.string() }),
     });
-    const make = () =>
-      new MarkdownSection({ key: "task", title: "Task", template: "$topic", children: [child] });
-    expect(make).toThrow(PromptValidationError);
+    const params = z.object({ words: z.number() });
+    const parent = { key: "task", title: "Task", template: "$topic", params, children: [child] };
+    expect(() => new MarkdownSection(parent)).toThrow(PromptValidationError);
   });
 });
 

@@ -1,13 +1,9 @@
+import { checkKnownKeys, type KnownKeys, PromptValidationError } from "../../base/errors.ts";
 import { copyAndFreeze } from "../../base/freeze.ts";
-import { listFields, type Schema } from "../../base/schema/schema.ts";
+import type { Schema } from "../../base/schema/schema.ts";
 import type { UnboundParams } from "../params.ts";
-import { Section, type SectionOptions } from "../section.ts";
-import {
-  checkPlaceholders,
-  fillTemplate,
-  parseTemplate,
-  type TemplateText,
-} from "../template-text.ts";
+import { Section, type SectionOptions, sectionKeys } from "../section.ts";
+import { fillTemplate, parseSectionText, type TemplateText } from "../template-text.ts";
 
 /** Options of {@link MarkdownSection}. */
 export interface MarkdownSectionOptions<
@@ -16,7 +12,10 @@ export interface MarkdownSectionOptions<
   Defaulted extends keyof Input,
   Children extends Section,
 > extends SectionOptions<Params> {
-  /** Markdown text. `$name` or `${name}` inserts a param, `$$` a dollar sign. */
+  /**
+   * Markdown text. With `params`, `$name` or `${name}` inserts a param, and `$$` a dollar sign.
+   * Without `params`, a dollar sign is text.
+   */
   readonly template: string;
   /** Schema of the params that the template uses: an object at its root. */
   readonly params?: Schema<Params, Input> | undefined;
@@ -25,6 +24,11 @@ export interface MarkdownSectionOptions<
   /** Sections below this one. */
   readonly children?: readonly Children[] | undefined;
 }
+
+const markdownKeys: KnownKeys<MarkdownSectionOptions<never, object, never, never>> = {
+  ...sectionKeys,
+  template: true,
+};
 
 /**
  * A section whose text is a template.
@@ -55,9 +59,10 @@ export class MarkdownSection<
   readonly #text: TemplateText;
 
   constructor(options: MarkdownSectionOptions<Params, Input, Defaulted, Children>) {
-    super(options);
-    const field = `Section "${this.key}" template`;
-    this.template = options.template;
+    checkKnownKeys(options, new.target.name, markdownKeys, PromptValidationError);
+    const { template, ...rest } = options;
+    super(rest);
+    this.template = template;
     this.#options = {
       ...options,
       defaultParams: copyAndFreeze(options.defaultParams),
@@ -65,12 +70,8 @@ export class MarkdownSection<
       tools: options.tools && [...options.tools],
       hostedTools: options.hostedTools && [...options.hostedTools],
     };
-    this.#text = parseTemplate(options.template, field);
-    checkPlaceholders(
-      this.#text,
-      new Set(this.paramsSchema && listFields(this.paramsSchema).keys()),
-      field,
-    );
+    const field = `Section "${this.key}" template`;
+    this.#text = parseSectionText(template, this.paramsSchema, field);
   }
 
   override render(params: Params, _depth: number, _number: string): string {

@@ -1,4 +1,4 @@
-import { PromptValidationError } from "../../base/errors.ts";
+import { checkKnownKeys, type KnownKeys, PromptValidationError } from "../../base/errors.ts";
 import type { Filesystem } from "../../files/filesystem/filesystem.ts";
 import { MarkdownSection } from "./markdown-section.ts";
 import { createVfsReadTools, createVfsWriteTools } from "./vfs-tools.ts";
@@ -12,6 +12,12 @@ export interface VfsToolsSectionOptions {
   /** Omits the tools that write. @default the file system's own `readOnly` */
   readonly readOnly?: boolean | undefined;
 }
+
+const keys: KnownKeys<VfsToolsSectionOptions> = {
+  filesystem: true,
+  key: true,
+  readOnly: true,
+};
 
 const guidance = `
   You can work with the files below one root. Paths are relative to it: docs/notes.md.
@@ -40,7 +46,8 @@ export class VfsToolsSection extends MarkdownSection {
   readonly readOnly: boolean;
 
   constructor(options: VfsToolsSectionOptions) {
-    const filesystem = checkFilesystem(options?.filesystem);
+    checkKnownKeys(options, "VfsToolsSection", keys, PromptValidationError);
+    const filesystem = checkFilesystem(options.filesystem);
     const { key = "files", readOnly = filesystem.readOnly } = options;
     const writing = readOnly ? [] : createVfsWriteTools(filesystem);
     const tools = [...createVfsReadTools(filesystem), ...writing];

@@ -1,3 +1,4 @@
+import { checkKnownKeys, PromptValidationError } from "../../base/errors.ts";
 import { copyAndFreeze } from "../../base/freeze.ts";
 import { type WebSearchConfig, webSearchTool } from "../../tools/hosted/web-search.ts";
 import { MarkdownSection } from "./markdown-section.ts";
@@ -33,14 +34,17 @@ const guidance = `
 export class WebSearchSection extends MarkdownSection {
   readonly #config: WebSearchConfig;
 
-  constructor(config: WebSearchConfig = {}, { key = "web_search" }: WebSearchSectionOptions = {}) {
+  constructor(config: WebSearchConfig = {}, options: WebSearchSectionOptions = {}) {
+    checkKnownKeys(options, "WebSearchSection(options)", { key: true }, PromptValidationError);
+    const { key = "web_search" } = options;
     super({ key, title: "Web Search", template: guidance, hostedTools: [webSearchTool(config)] });
     this.#config = copyAndFreeze(config);
   }
 
-  override clone({ key = this.key }: WebSearchSectionOptions = {}): this {
+  override clone(options: WebSearchSectionOptions = {}): this {
     const { constructor: actualClass } = this;
-    if (actualClass !== WebSearchSection) return super.clone({ key });
-    return new WebSearchSection(this.#config, { key }) as this;
+    const { key = this.key, ...unknown } = options;
+    if (actualClass !== WebSearchSection) return super.clone({ ...unknown, key });
+    return new WebSearchSection(this.#config, { ...unknown, key }) as this;
   }
 }

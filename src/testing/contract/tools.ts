@@ -9,6 +9,7 @@ import type { ContractCase, ContractTurn } from "./subject.ts";
 const callNote = (...words: readonly string[]): ContractTurn => ({
   toolCalls: words.map((word) => ({ name: "note", arguments: { word } })),
 });
+const LONGEST_NAME = `Read_every-note${"Z".repeat(49)}`;
 const done: ContractTurn = { text: "Done." };
 
 /** Cases about tool calls: order, rollback, mistakes, resources and nesting. */
@@ -58,6 +59,31 @@ export const toolCases: readonly ContractCase[] = [
       await adapter.evaluate(createPrompt([noteTool]), { session: new Session() });
       expectContains(asked()[1], "There is no tool named", "the second request");
       expectContains(asked()[1], "do not fit", "the second request");
+    },
+  },
+  {
+    name: "offers tools with names of 64 letters, names that differ only in case, and long descriptions",
+    script: [
+      {
+        toolCalls: [LONGEST_NAME, "note", "Note"].map((name) => ({
+          name,
+          arguments: { word: name },
+        })),
+      },
+      done,
+    ],
+    async check({ adapter, asked }) {
+      const bus = recordingBus();
+      const description = `Ünïcode 🌱\n\n${"- one of many lines\n".repeat(200)}`;
+      const tools = [LONGEST_NAME, "note", "Note"].map((name) =>
+        wordTool(name, ({ word }) => ToolResult.ok(`heard ${word}`)).withDescription(description),
+      );
+      await adapter.evaluate(createPrompt(tools), { session: new Session({ bus }) });
+      for (const name of [LONGEST_NAME, "note", "Note"]) {
+        expectContains(asked()[1], `heard ${name}`, "the second request");
+      }
+      const invoked = bus.of("ToolInvoked").map(({ name }) => name);
+      expectSame(invoked, [LONGEST_NAME, "note", "Note"], "the called tools");
     },
   },
   {

@@ -1,4 +1,4 @@
-import { PromptValidationError } from "../../base/errors.ts";
+import { checkKnownKeys, type KnownKeys, PromptValidationError } from "../../base/errors.ts";
 import type { Filesystem } from "../../files/filesystem/filesystem.ts";
 import { checkKeys } from "../config-checks.ts";
 import { HostedTool, markChecked } from "../hosted-tool.ts";
@@ -40,14 +40,21 @@ export interface ApplyPatchToolOptions {
   readonly filesystem?: Filesystem | undefined;
 }
 
+const optionKeys: KnownKeys<ApplyPatchToolOptions> = {
+  filesystem: true,
+  name: true,
+};
+
 /**
  * Creates a tool that lets the model change files with patches. They are applied locally, one call
  * at a time.
  */
 export function applyPatchTool(
   config: ApplyPatchConfig = {},
-  { name = "apply_patch", filesystem }: ApplyPatchToolOptions = {},
+  options: ApplyPatchToolOptions = {},
 ): HostedTool<ApplyPatchConfig, ApplyPatchResult, ApplyPatchLive> {
+  checkKnownKeys(options, "applyPatchTool(options)", optionKeys, PromptValidationError);
+  const { name = "apply_patch", filesystem } = options;
   checkKeys<ApplyPatchConfig>(config, "applyPatchTool(config)", {});
   checkFilesystem(filesystem);
   return markChecked(

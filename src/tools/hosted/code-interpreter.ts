@@ -1,4 +1,4 @@
-import { PromptValidationError } from "../../base/errors.ts";
+import { checkKnownKeys, PromptValidationError } from "../../base/errors.ts";
 import { isPlainObject } from "../../base/freeze.ts";
 import type { HostMount } from "../../files/mounts/host-mount.ts";
 import {
@@ -116,8 +116,10 @@ export interface CodeInterpreterCall {
  */
 export function codeInterpreterTool(
   config: CodeInterpreterConfig = {},
-  { name = "code_interpreter" }: { readonly name?: string | undefined } = {},
+  options: { readonly name?: string | undefined } = {},
 ): HostedTool<CodeInterpreterConfig, CodeInterpreterResult> {
+  checkKnownKeys(options, "codeInterpreterTool(options)", { name: true }, PromptValidationError);
+  const { name = "code_interpreter" } = options;
   checkKeys<CodeInterpreterConfig>(config, "codeInterpreterTool(config)", {
     allowedLanguages: optional(arrayCheck(checkSingleLine, { least: 1 })),
     timeoutSeconds: optional(integerCheck(1)),

@@ -1,4 +1,4 @@
-import { PromptValidationError } from "../../base/errors.ts";
+import { checkKnownKeys, PromptValidationError } from "../../base/errors.ts";
 import {
   arrayCheck,
   type ConfigCheck,
@@ -97,8 +97,10 @@ export interface FileSearchHit {
 /** Creates a tool that lets the model search files in vector stores. */
 export function fileSearchTool(
   config: FileSearchConfig,
-  { name = "file_search" }: { readonly name?: string | undefined } = {},
+  options: { readonly name?: string | undefined } = {},
 ): HostedTool<FileSearchConfig, FileSearchResult> {
+  checkKnownKeys(options, "fileSearchTool(options)", { name: true }, PromptValidationError);
+  const { name = "file_search" } = options;
   checkKeys<FileSearchConfig>(config, "fileSearchTool(config)", {
     vectorStoreIds: arrayCheck(checkSingleLine),
     maxResults: optional(integerCheck(1, 50)),

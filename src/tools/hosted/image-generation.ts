@@ -1,4 +1,4 @@
-import { PromptValidationError } from "../../base/errors.ts";
+import { checkKnownKeys, PromptValidationError } from "../../base/errors.ts";
 import { isPlainObject } from "../../base/freeze.ts";
 import {
   checkKeys,
@@ -66,8 +66,10 @@ export interface GeneratedImage {
 /** Creates a tool that lets the model generate images. */
 export function imageGenerationTool(
   config: ImageGenerationConfig = {},
-  { name = "image_generation" }: { readonly name?: string | undefined } = {},
+  options: { readonly name?: string | undefined } = {},
 ): HostedTool<ImageGenerationConfig, ImageGenerationResult> {
+  checkKnownKeys(options, "imageGenerationTool(options)", { name: true }, PromptValidationError);
+  const { name = "image_generation" } = options;
   checkKeys<ImageGenerationConfig>(config, "imageGenerationTool(config)", {
     action: optional(enumCheck(["generate", "edit", "auto"])),
     model: optional(checkSingleLine),

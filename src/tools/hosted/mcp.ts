@@ -1,4 +1,4 @@
-import { PromptValidationError } from "../../base/errors.ts";
+import { checkKnownKeys, type KnownKeys, PromptValidationError } from "../../base/errors.ts";
 import { isPlainObject } from "../../base/freeze.ts";
 import type { JsonSchema } from "../../base/schema/schema.ts";
 import {
@@ -111,13 +111,20 @@ export interface McpToolOptions {
   readonly approve?: McpApprover | undefined;
 }
 
+const optionKeys: KnownKeys<McpToolOptions> = {
+  approve: true,
+  name: true,
+};
+
 /**
  * Creates a tool that lets the model call tools on an MCP server, from the provider's machines.
  */
 export function mcpTool(
   config: McpConfig,
-  { name = "mcp", approve }: McpToolOptions = {},
+  options: McpToolOptions = {},
 ): HostedTool<McpConfig, McpResult, McpLive> {
+  checkKnownKeys(options, "mcpTool(options)", optionKeys, PromptValidationError);
+  const { name = "mcp", approve } = options;
   checkObjectUnquoted(config, "mcpTool(config)");
   checkKeys<McpConfig>(config, "mcpTool(config)", {
     serverLabel: checkLabel,

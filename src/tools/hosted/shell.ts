@@ -1,4 +1,4 @@
-import { PromptValidationError } from "../../base/errors.ts";
+import { checkKnownKeys, type KnownKeys, PromptValidationError } from "../../base/errors.ts";
 import { checkKeys, checkSingleLine, checkType, deferCheck, optional } from "../config-checks.ts";
 import { HostedTool, markChecked } from "../hosted-tool.ts";
 import { type ContainerOptions, containerChecks } from "./code-interpreter.ts";
@@ -92,14 +92,21 @@ export interface ShellToolOptions {
   readonly executor?: ShellExecutor | undefined;
 }
 
+const optionKeys: KnownKeys<ShellToolOptions> = {
+  executor: true,
+  name: true,
+};
+
 /**
  * Creates a tool that lets the model run shell commands, at the provider or locally with
  * `executor`.
  */
 export function shellTool(
   config: ShellConfig = {},
-  { name = "shell", executor }: ShellToolOptions = {},
+  options: ShellToolOptions = {},
 ): HostedTool<ShellConfig, ShellResult, ShellLive> {
+  checkKnownKeys(options, "shellTool(options)", optionKeys, PromptValidationError);
+  const { name = "shell", executor } = options;
   checkKeys<ShellConfig>(config, "shellTool(config)", { environment: optional(checkEnvironment) });
   const { environment = { type: "container" } } = config;
   rejectConflict(environment, "shellTool(config).environment");

@@ -1,4 +1,4 @@
-import { PromptValidationError } from "../../base/errors.ts";
+import { checkKnownKeys, PromptValidationError } from "../../base/errors.ts";
 import {
   arrayCheck,
   checkBoolean,
@@ -78,8 +78,10 @@ export interface WebSearchCall {
 /** Creates a tool that lets the model search the web. */
 export function webSearchTool(
   config: WebSearchConfig = {},
-  { name = "web_search" }: { readonly name?: string | undefined } = {},
+  options: { readonly name?: string | undefined } = {},
 ): HostedTool<WebSearchConfig, WebSearchResult> {
+  checkKnownKeys(options, "webSearchTool(options)", { name: true }, PromptValidationError);
+  const { name = "web_search" } = options;
   checkKeys<WebSearchConfig>(config, "webSearchTool(config)", {
     domainFilter: optional(checkDomainFilter),
     geoHint: optional(checkGeoHint),

@@ -13,7 +13,7 @@ describe("upstreamModel() options", () => {
 
   test.each<[unknown, string]>([
     [undefined, "upstreamModel(options) must be an object"],
-    [{ ...good, url: "x" }, 'upstreamModel.url must be one of "baseURL", "model", "apiKey"'],
+    [{ ...good, url: "x" }, 'upstreamModel key must be one of "api", "apiKey", "baseURL"'],
     [{ model: "m" }, "upstreamModel.baseURL must be an http: or https: URL, got undefined"],
     [{ ...good, baseURL: "localhost:80" }, "upstreamModel.baseURL must be an http: or https: URL"],
     [{ ...good, baseURL: "http://" }, "upstreamModel.baseURL must be an http: or https: URL"],
@@ -39,9 +39,16 @@ describe("upstreamModel() options", () => {
     { ...good, baseURL: "http://me:sk-secret@a.test" },
     { ...good, baseURL: "http://a.test?key=sk-secret" },
     { ...good, baseURL: "a.test?key=sk-secret" },
-    { ...good, key: "sk-secret" },
   ])("are not quoted in the error for %j", (options) => {
     expect(() => upstreamModel(options)).toThrow(/got a secret \(not shown\)/);
     expect(() => upstreamModel(options)).not.toThrow(/sk-secret/);
+  });
+
+  test("are not quoted in the error for an unknown option", () => {
+    const make = () => upstreamModel({ ...good, apikey: "sk-secret" } as never);
+    expect(make).toThrow(
+      'upstreamModel key must be a known option, got "apikey". Did you mean "apiKey"?',
+    );
+    expect(make).not.toThrow(/sk-secret/);
   });
 });

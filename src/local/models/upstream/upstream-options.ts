@@ -1,7 +1,6 @@
 import { type Clock, systemClock } from "../../../base/clock.ts";
-import { InvalidOptionError } from "../../../base/errors.ts";
+import { checkKnownKeys, InvalidOptionError, type KnownKeys } from "../../../base/errors.ts";
 import { isPlainObject } from "../../../base/freeze.ts";
-import { quoteNames } from "../../../base/quote-value.ts";
 
 /** Options of `upstreamModel()`. */
 export interface UpstreamModelOptions {
@@ -20,6 +19,16 @@ export interface UpstreamModelOptions {
   /** The time source. @default the system clock */
   readonly clock?: Clock | undefined;
 }
+
+const upstreamKeys: KnownKeys<UpstreamModelOptions> = {
+  api: true,
+  apiKey: true,
+  baseURL: true,
+  clock: true,
+  fetch: true,
+  model: true,
+  timeoutMs: true,
+};
 
 /** Validated options with defaults applied. */
 export interface UpstreamSettings {
@@ -42,15 +51,7 @@ export function readUpstreamSettings(options: UpstreamModelOptions): UpstreamSet
       secret: true,
     });
   }
-  for (const key of Object.keys(options)) {
-    if (KNOWN.includes(key)) continue;
-    const rule = `must be one of ${quoteNames(KNOWN)}`;
-    throwInvalidOption(`upstreamModel.${key}`, undefined, {
-      rule,
-      remedy: "remove it",
-      secret: true,
-    });
-  }
+  checkKnownKeys(options, "upstreamModel", upstreamKeys);
   const { baseURL, model, apiKey, api = "chat", timeoutMs = 600_000, fetch, clock } = options;
   checkBaseURL(baseURL);
   checkOption(typeof model === "string" && model.trim() !== "", "model", model, {
@@ -85,16 +86,6 @@ export function readUpstreamSettings(options: UpstreamModelOptions): UpstreamSet
     clock: clock ?? systemClock,
   });
 }
-
-const KNOWN: readonly string[] = [
-  "baseURL",
-  "model",
-  "apiKey",
-  "api",
-  "timeoutMs",
-  "fetch",
-  "clock",
-];
 
 interface Rule {
   readonly rule: string;

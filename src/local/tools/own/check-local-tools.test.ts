@@ -42,7 +42,8 @@ describe("The tools option", () => {
   test.each<readonly [field: string, rule: string, tool: unknown]>([
     ["", "must be an object", null],
     ["", "must be an object", [dice]],
-    [".item", 'must be one of "kind", "aliases", "items"', { ...dice, item: {} }],
+    [" key", 'must be a known option, got "item". Did you mean "items"?', { ...dice, item: {} }],
+    [" key", 'must be one of "kind", "aliases", "items"', { ...dice, colour: {} }],
     [".kind", "must be 1-64 of a-z, 0-9, _ and -", { ...dice, kind: undefined }],
     [".kind", "must be 1-64 of a-z, 0-9, _ and -", { ...dice, kind: "" }],
     [".kind", "must be 1-64 of a-z, 0-9, _ and -", { ...dice, kind: "Dice" }],
@@ -74,7 +75,11 @@ describe("The tools option", () => {
     [".items.message", "the API itself", { ...dice, items: { message: {} } }],
     [".items.mcp_call", "the built-in tool mcp", { ...dice, items: { mcp_call: {} } }],
     [".items.dice_call", "must be an object", { ...dice, items: { dice_call: true } }],
-    [".items.dice_call.event", "must be one of", { ...dice, items: { dice_call: { event: 1 } } }],
+    [
+      ".items.dice_call key",
+      'Did you mean "events"?',
+      { ...dice, items: { dice_call: { event: 1 } } },
+    ],
     [".items.a.events", "must be a function", { ...dice, items: { a: { events: [] } } }],
     [".items.a.answer", "must be another item type", { ...dice, items: { a: { answer: "b" } } }],
     [

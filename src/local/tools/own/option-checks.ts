@@ -1,4 +1,4 @@
-import { InvalidOptionError } from "../../../base/errors.ts";
+import { createUnknownKeyError, InvalidOptionError } from "../../../base/errors.ts";
 import { isPlainObject } from "../../../base/freeze.ts";
 import { quoteNames } from "../../../base/quote-value.ts";
 
@@ -58,14 +58,7 @@ export function checkKeys(
     );
   if (!isPlainObject(value)) return; // a class instance may have other fields
   const unknown = Object.keys(value).find((key) => !known.includes(key));
-  if (unknown === undefined) return;
-  const rule = `must be one of ${quoteNames(known)}`;
-  throwInvalidOption(
-    `${field}.${unknown}`,
-    value[unknown],
-    rule,
-    "omit it, or correct its spelling",
-  );
+  if (unknown !== undefined) throw createUnknownKeyError(unknown, field, known);
 }
 
 /** Throws if an existing field is not a function. */

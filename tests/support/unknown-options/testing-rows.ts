@@ -1,0 +1,44 @@
+import * as testing from "weakincentives/testing";
+import { prompt, type Row, session } from "./row.ts";
+
+/** `weakincentives/testing`. */
+export const testingRows: readonly Row[] = [
+  ["fakeClock(options)", "skipSleep", "skipsSleep", (o) => testing.fakeClock(o)],
+  [
+    "Clock.sleep(options)",
+    "backgroud",
+    "background",
+    (o) => testing.fakeClock().sleep(0, undefined, o),
+  ],
+  ["scriptedClient.with(options)", "loger", "logger", (o) => testing.scriptedClient().with(o)],
+  [
+    "evaluate(options)",
+    "sesion",
+    "session",
+    (o) => testing.scriptedClient({ text: "Hi." }).evaluate(prompt, { session, ...Object(o) }),
+  ],
+  [
+    "scriptedClient(script)[0]",
+    "txet",
+    "text",
+    (o) => testing.scriptedClient({ text: "Hi.", ...Object(o) }),
+  ],
+  [
+    "scriptedClient(script)[0].toolCalls[0]",
+    "argument",
+    "arguments",
+    (o) => testing.scriptedClient({ toolCalls: [{ name: "a", ...Object(o) }] }),
+  ],
+  [
+    "scriptedClient(script)[0].hostedCalls[0]",
+    "ouput",
+    "output",
+    (o) => testing.scriptedClient({ hostedCalls: [{ name: "a", ...Object(o) }] }),
+  ],
+  [
+    "adapterContract(options)",
+    "compact",
+    "compacts",
+    (o) => testing.adapterContract(testing.scriptedSubject, o),
+  ],
+];
