@@ -4,6 +4,13 @@ import { FilesystemError } from "../../base/filesystem-error.ts";
 import { threadJob } from "../../host/threads/thread-job.ts";
 import { toFilesystemErrorWithRemedy } from "../../host/to-filesystem-error.ts";
 import { ROOT } from "../path.ts";
+import {
+  joinPath,
+  type PinnedEntry,
+  PinnedFolder,
+  type PinOptions,
+  toNameBytes,
+} from "../pinned-folder.ts";
 import { SyncError } from "../sync/sync-failure.ts";
 import { CheckpointCopies } from "./checkpoint-copies.ts";
 import {
@@ -17,13 +24,6 @@ import {
   serializeRecords,
   toOwnership,
 } from "./entry-record.ts";
-import {
-  joinPath,
-  type PinnedEntry,
-  PinnedFolder,
-  type PinOptions,
-  toNameBytes,
-} from "./pinned-folder.ts";
 import { replaceAtomically, restoreFile, setOwnership } from "./restore-file.ts";
 import { type FolderRestoreResult, RestoreReport } from "./restore-report.ts";
 import { StopFlag } from "./stop-flag.ts";

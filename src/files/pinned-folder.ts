@@ -9,7 +9,7 @@ import {
   readdirSync,
   statSync,
 } from "node:fs";
-import { ROOT } from "../path.ts";
+import { ROOT } from "./path.ts";
 
 /** Options for pinning a folder. */
 export interface PinOptions {
