@@ -32,7 +32,7 @@ export {
   MarkdownSection,
   type MarkdownSectionOptions,
 } from "./prompt/sections/markdown-section.ts";
-export type { WorkspaceSection } from "./prompt/sections/mounted-section.ts";
+export type { FilesSection, WorkspaceSection } from "./prompt/sections/mounted-section.ts";
 export {
   VfsToolsSection,
   type VfsToolsSectionOptions,

@@ -24,8 +24,8 @@ async function createChanged(script: string, options: Options = {}) {
     ...options,
   });
   onTestFinished(async () => {
-    const { directory, keptIn } = await section.cleanup();
-    const folders = [keptIn, options.syncDestination ? null : directory];
+    const { directory, conflictsDir } = await section.cleanup();
+    const folders = [conflictsDir, options.syncDestination ? null : directory];
     for (const one of folders) if (one !== null) rmSync(one, { recursive: true });
   });
   await section.ready();
@@ -40,7 +40,7 @@ describe("HostWorkspace.cleanup()", () => {
   test.each<readonly [string, { syncPolicy?: SyncPolicy; syncOnCleanup?: boolean }, boolean]>([
     ["nothing", { syncPolicy: "never" }, false],
     ["nothing by default", {}, false],
-    ["nothing even with syncOnCleanup", { syncPolicy: "never", syncOnCleanup: true }, false],
+    ["nothing without syncOnCleanup", { syncPolicy: "never", syncOnCleanup: false }, false],
     ["all files with syncOnCleanup", { syncOnCleanup: true }, true],
     ["all files with cleanup", { syncPolicy: "cleanup" }, true],
     ["all files with eachTurn", { syncPolicy: "eachTurn" }, true],
@@ -53,7 +53,7 @@ describe("HostWorkspace.cleanup()", () => {
       added: isSynced ? ["p/new.txt"] : [],
       changed: isSynced ? ["p/a.txt"] : [],
       deleted: isSynced ? ["p/b.txt"] : [],
-      ...{ failed: [], keptIn: null },
+      ...{ failed: [], conflicts: [], conflictsDir: null, keptIn: null },
     });
     expect(existsSync(dirname(section.tempDir))).toBe(false);
     if (section.syncedDir === null) return expect(isSynced).toBe(false);
@@ -113,9 +113,9 @@ describe("HostWorkspace.cleanup()", () => {
     const { section } = await createChanged(CHANGES, { syncOnCleanup: true });
     const events: AdapterEvent[] = [];
     section.workspace.bind((event) => events.push(event));
-    const { directory, added, changed, deleted, failed } = await section.cleanup();
+    const { directory, added, changed, deleted, failed, conflicts } = await section.cleanup();
     expect(events).toEqual([
-      { type: "WorkspaceSynced", directory, added, changed, deleted, failed },
+      { type: "WorkspaceSynced", directory, added, changed, deleted, failed, conflicts },
     ]);
   });
 });

@@ -40,8 +40,13 @@ describe("ClaudeAgentWorkspaceSection", () => {
     expect(section).toMatchObject({ containerId: null, syncedDir: null, session });
     expect(section.createdAt.getTime()).toBeGreaterThanOrEqual(start);
     expect(existsSync(dirname(section.tempDir))).toBe(false);
-    const nothing = { added: [], changed: [], deleted: [], failed: [] };
-    expect(await section.cleanup()).toEqual({ directory: null, ...nothing, keptIn: null });
+    const nothing = { added: [], changed: [], deleted: [], failed: [], conflicts: [] };
+    expect(await section.cleanup()).toEqual({
+      directory: null,
+      ...nothing,
+      conflictsDir: null,
+      keptIn: null,
+    });
     expect(section.syncedDir).toBeNull();
   });
 

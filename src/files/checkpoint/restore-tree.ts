@@ -10,6 +10,7 @@ import {
   PinnedFolder,
   type PinOptions,
   toNameBytes,
+  toPinnedName,
 } from "../pinned-folder.ts";
 import { SyncError } from "../sync/sync-failure.ts";
 import { CheckpointCopies } from "./checkpoint-copies.ts";
@@ -56,7 +57,7 @@ export function restoreTree(task: RestoreTask): RestoredTree {
   const root = deserializeRecords(task.last);
   const restoring = new TreeRestore(task);
   using folder = pinParent(task);
-  const name = Buffer.from(basename(task.folder)).toString("latin1");
+  const name = toPinnedName(basename(task.folder));
   const restored = restoring.restore({ folder, name, path: ROOT }, root);
   return { result: restoring.report.toResult(), records: serializeRecords(restored) };
 }

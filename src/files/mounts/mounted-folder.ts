@@ -1,6 +1,6 @@
 import { mkdtemp, readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { WinkError } from "../../base/errors.ts";
 import { FilesystemError } from "../../base/filesystem-error.ts";
 import { toSentence } from "../../base/to-sentence.ts";
@@ -12,20 +12,26 @@ import {
 } from "../../host/temporary-folder.ts";
 import { runInThread } from "../../host/threads/run-in-thread.ts";
 import { toFilesystemErrorWithRemedy } from "../../host/to-filesystem-error.ts";
-import { digestFiles } from "../digests/digest-files.ts";
+import type { Baseline } from "../digests/baseline.ts";
+import { captureBaseline, captureBaselineJob } from "../digests/capture-baseline.ts";
 import { HostFilesystem } from "../filesystem/host-filesystem.ts";
 import { type CopyTask, copyFilesJob } from "./copy-files.ts";
 import type { MountPlan } from "./mount-plan.ts";
+import type { PlannedFile } from "./planned-file.ts";
 
 /** The source of a mounted folder: a plan, or an existing folder. */
 export type MountedSource = { readonly plan: MountPlan } | { readonly root: string };
 
 /** Options of a {@link MountedFolder}. */
 export interface MountedFolderOptions {
-  /** Computes `original`, which reads all files once more. @default false */
-  readonly computeDigests?: boolean | undefined;
   /** The temporary folder to use. @default a new one */
   readonly folder?: TemporaryFolder | undefined;
+}
+
+/** A host folder or file and its path in the workspace. */
+export interface MountRoot {
+  readonly hostPath: string;
+  readonly mountPath: string;
 }
 
 /** A temporary folder with planned files. It is created on first use. */
@@ -34,31 +40,35 @@ export class MountedFolder {
   readonly root: string;
   /** The folder that contains all temporary files. */
   readonly home: string;
+  /** The mounted folders and files, with absolute paths. */
+  readonly mountRoots: readonly MountRoot[];
   readonly #folder: TemporaryFolder;
   readonly #plan: MountPlan | null;
-  readonly #computeDigests: boolean;
   #ready: Promise<HostFilesystem> | null = null;
-  #original: ReadonlyMap<string, string> = new Map();
-  #sources: ReadonlyMap<string, string> | null = null;
+  #baseline: Baseline = NOTHING_MOUNTED;
+  #sources: ReadonlyMap<string, PlannedFile> | null = null;
   #isRemoved = false;
 
   constructor(source: MountedSource, options: MountedFolderOptions = {}) {
-    const { computeDigests = false, folder = reserveFolder() } = options;
+    const { folder = reserveFolder() } = options;
     this.#folder = folder;
     this.#plan = "plan" in source ? source.plan : null;
     this.root = "plan" in source ? folder.files : source.root;
     this.home = folder.home;
-    this.#computeDigests = computeDigests && this.#plan?.files.length !== 0;
+    this.mountRoots = (this.#plan?.previews ?? []).map(({ hostPath, mountPath }) => ({
+      hostPath: resolve(hostPath),
+      mountPath,
+    }));
   }
 
-  /** The digests of the copied files by path; empty if they are not computed. */
-  get original(): ReadonlyMap<string, string> {
-    return this.#original;
+  /** The files as they were copied; empty until then. */
+  get baseline(): Baseline {
+    return this.#baseline;
   }
 
-  /** Returns the real path of the host file that a path was copied from, or `null`. */
-  sourceOf(path: string): string | null {
-    this.#sources ??= new Map(this.#plan?.files.map((file) => [file.mountPath, file.hostPath]));
+  /** Returns the host file that a path was copied from, or `null`. */
+  findSource(path: string): PlannedFile | null {
+    this.#sources ??= new Map(this.#plan?.files.map((file) => [file.mountPath, file]));
     return this.#sources.get(path) ?? null;
   }
 
@@ -85,14 +95,47 @@ export class MountedFolder {
     await this.#folder.create();
     try {
       if (this.#plan) await materialize(this.#plan, { into: this.root });
-      if (this.#computeDigests) this.#original = await digestFiles(this.root);
+      if (!this.#isEmpty) this.#baseline = await this.#captureBaseline();
     } catch (error) {
       await this.#folder.remove();
       throw error;
     }
     return new HostFilesystem(this.root);
   }
+
+  get #isEmpty(): boolean {
+    return this.#plan !== null && this.#plan.files.length + this.#plan.directories.length === 0;
+  }
+
+  /** Records the files before anything changes them. An existing folder is not diffed, so its text is not kept. */
+  async #captureBaseline(): Promise<Baseline> {
+    const task = {
+      folder: this.root,
+      originals: this.#plan ? join(this.home, "originals") : null,
+    };
+    if (this.#plan && isSmall(this.#plan)) return captureBaseline(task);
+    return await runInThread(captureBaselineJob, task, {
+      job: "records the mounted files",
+      remedy: "try again; the host's files are unchanged",
+    });
+  }
 }
+
+/** Whether reading all files here is faster than starting a thread. */
+function isSmall({ files }: MountPlan): boolean {
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+  return files.length <= MAX_INLINE_FILES && bytes <= MAX_INLINE_BYTES;
+}
+
+const MAX_INLINE_FILES = 64;
+const MAX_INLINE_BYTES = 1024 * 1024;
+
+const NOTHING_MOUNTED: Baseline = Object.freeze({
+  files: new Map(),
+  folders: new Map(),
+  originals: null,
+  positions: new Map(),
+});
 
 /**
  * Planned files, copied to a host folder. Disposing removes the folder, or only its contents if it was passed

@@ -1,22 +1,25 @@
-import { createHash } from "node:crypto";
-import { rmSync } from "node:fs";
+import { rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { filesIn } from "../../../tests/support/files-in.ts";
 import { type Tree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
-import { digestFiles } from "../digests/digest-files.ts";
-import { createSyncFolder, notSynced, syncTo } from "./sync-report.ts";
+import { digestFolder } from "../digests/folder-digest.ts";
+import type { SyncFailure } from "./sync-failure.ts";
+import { createSyncFolder, notSynced, type SyncToOptions, syncTo } from "./sync-report.ts";
 
 /** Creates a workspace that was mounted with some files, optionally from a folder, and now has other files. */
 function createWorkspace(mounted: Readonly<Record<string, string>>, now: Tree, from?: string) {
   const root = temporaryTree(now);
-  const digest = (text: string) => createHash("sha256").update(text).digest("hex");
   return {
-    root,
-    original: new Map(Object.entries(mounted).map(([path, text]) => [path, digest(text)])),
-    sourceOf: (path: string) => (from && path in mounted ? join(from, path) : null),
-    digests: () => digestFiles(root),
+    ...{ root, now: digestFolder(root), mounted: digestFolder(temporaryTree(mounted)) },
+    mountRoots: from === undefined ? [] : [{ hostPath: join(from, "p"), mountPath: "p" }],
+    findSource: (path: string) =>
+      from && path in mounted ? { hostPath: join(from, path), mode: 0o644 } : null,
   };
+}
+
+function createOptions(failed: readonly SyncFailure[] = []): SyncToOptions {
+  return { onConflict: "keep", record: { files: new Map(), folders: new Set() }, failed };
 }
 
 describe("syncTo()", () => {
@@ -26,29 +29,45 @@ describe("syncTo()", () => {
       { "p/same": "1", "p/other": "2!", "q/new": "4" },
     );
     const to = temporaryTree({ "p/gone": "3", theirs: "t" });
-    expect(await syncTo(to, source, [{ path: "x", reason: "no" }])).toEqual({
+    expect(await syncTo(to, source, createOptions([{ path: "x", reason: "no" }]))).toEqual({
       directory: to,
       ...{ added: ["q/new"], changed: ["p/other"], deleted: ["p/gone"] },
       failed: [{ path: "x", reason: "no" }],
-      keptIn: null,
+      ...{ conflicts: [], conflictsDir: null, keptIn: null },
     });
     expect(filesIn(to)).toEqual({ "p/same": "1", "p/other": "2!", "q/new": "4", theirs: "t" });
   });
 
   test("does not overwrite the source of an unchanged file", async () => {
-    const to = temporaryTree({ "p/a": "newer", "p/b": "newer" });
+    const to = temporaryTree({ "p/a": "newer", "p/b": "2" });
     const source = createWorkspace({ "p/a": "1", "p/b": "2" }, { "p/a": "1", "p/b": "2!" }, to);
-    expect(await syncTo(to, source, [])).toMatchObject({ changed: ["p/b"], failed: [] });
+    const report = await syncTo(to, source, createOptions());
+    expect(report).toMatchObject({ changed: ["p/b"], failed: [], conflicts: [] });
     expect(filesIn(to)).toEqual({ "p/a": "newer", "p/b": "2!" });
   });
 
-  test("copies all files to another folder if some cannot be written", async () => {
-    const to = temporaryTree({ "p/a/in-the-way": "x" });
-    const source = createWorkspace({}, { "p/a": "1", "p/b": "2" });
-    const { failed, keptIn } = await syncTo(to, source, []);
-    onTestFinished(() => rmSync(keptIn ?? "", { recursive: true }));
-    expect(failed).toMatchObject([{ path: "p/a" }]);
-    expect(filesIn(keptIn ?? "")).toEqual({ "p/a": "1", "p/b": "2" });
+  test("copies all files to conflictsDir if some cannot be written", async () => {
+    const outside = temporaryTree({ a: "theirs" });
+    const to = temporaryTree({ "q/x": "x" });
+    symlinkSync(outside, join(to, "p"));
+    const source = createWorkspace({}, { "p/a": "1", "q/b": "2" });
+    const { failed, conflicts, conflictsDir, keptIn } = await syncTo(to, source, createOptions());
+    onTestFinished(() => rmSync(conflictsDir ?? "", { recursive: true }));
+    expect(failed).toMatchObject([{ path: "p" }, { path: "p/a" }]);
+    expect(conflicts).toEqual([]);
+    expect(keptIn).toBe(conflictsDir);
+    expect(filesIn(conflictsDir ?? "")).toEqual({ "p/a": "1", "q/b": "2" });
+    expect(filesIn(outside)).toEqual({ a: "theirs" });
+  });
+
+  test("reports the failure if the copy of all files cannot be saved either", async () => {
+    const to = join(temporaryTree({ file: "x" }), "file/below");
+    vi.stubEnv("TMPDIR", "/proc/nowhere");
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const source = createWorkspace({}, { "p/a": "1" });
+    const { failed, conflictsDir } = await syncTo(to, source, createOptions());
+    expect(conflictsDir).toBeNull();
+    expect(failed).toMatchObject([{ path: "p/a" }, { path: "." }]);
   });
 
   test("creates a new default folder for every sync", async () => {
@@ -61,7 +80,8 @@ describe("syncTo()", () => {
   });
 
   test("has an empty, frozen report for no sync", () => {
-    expect(notSynced).toMatchObject({ directory: null, added: [], failed: [], keptIn: null });
+    expect(notSynced).toMatchObject({ directory: null, added: [], failed: [], conflicts: [] });
+    expect(notSynced).toMatchObject({ conflictsDir: null, keptIn: null });
     expect(notSynced.added).toSatisfy(Object.isFrozen);
   });
 });

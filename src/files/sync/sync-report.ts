@@ -1,7 +1,12 @@
-import { mkdtemp, realpath } from "node:fs/promises";
+import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { deepFreeze } from "../../base/freeze.ts";
+import { isSameState } from "../tree-state.ts";
+import { ConflictsFolder } from "./conflicts-folder.ts";
+import { HostGuard } from "./host-guard.ts";
+import { type DestinationRecord, planSync, type SyncSource } from "./plan-sync.ts";
+import type { ConflictPolicy, SyncConflict } from "./sync-conflict.ts";
 import type { SyncFailure } from "./sync-failure.ts";
 import { syncFolder } from "./sync-folder.ts";
 
@@ -11,26 +16,21 @@ export interface SyncReport {
   readonly directory: string | null;
   /** Files that were not among the mounted files. */
   readonly added: readonly string[];
-  /** Mounted files whose content has changed. */
+  /** Mounted files whose content or permissions have changed. */
   readonly changed: readonly string[];
   /** Mounted files that no longer exist in the workspace. */
   readonly deleted: readonly string[];
   /** Files that could not be synced. */
   readonly failed: readonly SyncFailure[];
-  /** A folder with a copy of all files if some could not be written to `directory`, otherwise `null`. */
+  /** Files whose host version stays, because it is not the one that was mounted. See `onConflict`. */
+  readonly conflicts: readonly SyncConflict[];
+  /**
+   * A folder with the workspace's versions of files in conflict, or with all files if some could not be written
+   * to `directory`. Only this user can read it, and it is not deleted. `null` if nothing is in it.
+   */
+  readonly conflictsDir: string | null;
+  /** The same as `conflictsDir` if some files could not be written to `directory`, otherwise `null`. */
   readonly keptIn: string | null;
-}
-
-/** Workspace files on the host. */
-export interface SyncSource {
-  /** The folder with the files. */
-  readonly root: string;
-  /** The digests of the mounted files, by path. */
-  readonly original: ReadonlyMap<string, string>;
-  /** Returns the real path of the host file that a path was copied from, or `null`. */
-  sourceOf(path: string): string | null;
-  /** Returns the digest of every current file, by path. */
-  digests(): Promise<ReadonlyMap<string, string>>;
 }
 
 /** The report of a workspace that was not synced, because no sync was requested. */
@@ -40,43 +40,52 @@ export const notSynced: SyncReport = deepFreeze({
   changed: [],
   deleted: [],
   failed: [],
+  conflicts: [],
+  conflictsDir: null,
   keptIn: null,
 });
+
+/** Options of {@link syncTo}. */
+export interface SyncToOptions {
+  readonly onConflict: ConflictPolicy;
+  /** What earlier syncs wrote to the folder. This one adds to it. */
+  readonly record: DestinationRecord;
+  /** Files that are known not to be synced. */
+  readonly failed: readonly SyncFailure[];
+}
 
 /** Syncs a workspace's files to a folder and reports the changes since they were mounted. */
 export async function syncTo(
   directory: string,
   source: SyncSource,
-  failed: readonly SyncFailure[],
+  { onConflict, record, failed }: SyncToOptions,
 ): Promise<SyncReport> {
-  const now = await source.digests();
-  const { original } = source;
-  const paths = [...now.keys()];
-  const deleted = [...original.keys()].filter((path) => !now.has(path));
-  const home = await realpath(directory).catch(() => null);
-  // Do not overwrite the source of an unchanged file: the source may be newer.
-  const written = paths.filter((path) => {
-    const isItsSource = home !== null && source.sourceOf(path) === join(home, path);
-    return !isItsSource || original.get(path) !== now.get(path);
+  const { root, now, mounted } = source;
+  const { findHostMode, ...changes } = await planSync(directory, source, record);
+  const folder = new ConflictsFolder();
+  const guard = new HostGuard({
+    ...{ now, mounted, findHostMode, folder },
+    ...{ policy: onConflict, written: record.files },
   });
-  const files = { from: source.root, to: directory, changed: written, deleted };
-  const synced = await syncFolder(files);
-  const keptIn = synced.failed.length > 0 ? await saveCopy(source.root, paths) : null;
+  const synced = await syncFolder({ from: root, to: directory, ...changes, guard });
+  for (const path of changes.folders.keys()) record.folders.add(path);
+  const paths = [...now.files.keys()];
+  const hasFailed = synced.failed.length > 0;
+  const unsaved = hasFailed ? await folder.saveAll(root, paths) : [];
   return deepFreeze({
     directory,
-    added: paths.filter((path) => !original.has(path)),
-    changed: paths.filter((path) => original.has(path) && original.get(path) !== now.get(path)),
-    deleted,
-    failed: [...failed, ...synced.failed],
-    keptIn,
+    added: paths.filter((path) => !mounted.files.has(path)),
+    changed: paths.filter((path) => isChanged(path, source)),
+    deleted: [...mounted.files.keys()].filter((path) => !now.files.has(path)),
+    failed: [...failed, ...synced.failed, ...unsaved],
+    conflicts: guard.conflicts,
+    conflictsDir: folder.path,
+    keptIn: hasFailed ? folder.path : null,
   });
 }
 
-/** Copies all files to a new folder, so that no file is lost if the destination cannot be written. */
-async function saveCopy(from: string, changed: readonly string[]): Promise<string> {
-  const folder = await createSyncFolder();
-  await syncFolder({ from, to: folder, changed, deleted: [] });
-  return folder;
+function isChanged(path: string, { mounted, now }: SyncSource): boolean {
+  return mounted.files.has(path) && !isSameState(mounted.files.get(path), now.files.get(path));
 }
 
 /** Creates a temporary folder for synced files. It is not removed automatically. */
