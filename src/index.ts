@@ -41,6 +41,7 @@ export {
   WebSearchSection,
   type WebSearchSectionOptions,
 } from "./prompt/sections/web-search-section.ts";
+export type { WorkspaceSectionOptions } from "./prompt/sections/workspace-options.ts";
 export { PromptTemplate, type PromptTemplateOptions } from "./prompt/template.ts";
 export {
   type Visibility,

@@ -63,6 +63,7 @@ export type { ContainerConfig } from "./workspace/container-config.ts";
 export {
   ContainerFilesystem,
   type ContainerFilesystemOptions,
+  type DownloadAllOptions,
 } from "./workspace/container-filesystem.ts";
 export type { ContainerState } from "./workspace/container-lifecycle.ts";
 export { ContainerManager, type ContainerManagerOptions } from "./workspace/container-manager.ts";

@@ -9,7 +9,8 @@ import type { MountPlan } from "../../files/mounts/mount-plan.ts";
 import { MountedFolder } from "../../files/mounts/mounted-folder.ts";
 import type { ConflictPolicy } from "../../files/sync/sync-conflict.ts";
 import type { SyncPolicy } from "../../files/sync/sync-policy.ts";
-import { createSyncFolder, notSynced, type SyncReport } from "../../files/sync/sync-report.ts";
+import { notSynced, type SyncReport } from "../../files/sync/sync-report.ts";
+import { createSyncFolder } from "../../files/sync/sync-to.ts";
 import type { Prompt } from "../../prompt/prompt.ts";
 import type { Section } from "../../prompt/section.ts";
 import {
@@ -133,7 +134,7 @@ export class HostWorkspace {
     if ((await this.#folder.ready().catch(() => null)) === null) return notSynced;
     const { syncDestination } = this.#settings;
     const directory = syncDestination ? resolve(syncDestination) : await createSyncFolder();
-    const report = await this.#changes.syncTo(directory);
+    const report = await this.#changes.syncTo(directory, { isLast: true });
     this.#syncedDir = directory;
     const { added, changed, deleted, failed, conflicts } = report;
     this.#publish?.({

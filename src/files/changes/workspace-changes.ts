@@ -5,10 +5,21 @@ import type { MountedFolder } from "../mounts/mounted-folder.ts";
 import type { DestinationRecord } from "../sync/plan-sync.ts";
 import type { ConflictPolicy } from "../sync/sync-conflict.ts";
 import type { SyncFailure } from "../sync/sync-failure.ts";
-import { type SyncReport, syncTo } from "../sync/sync-report.ts";
+import type { SyncReport } from "../sync/sync-report.ts";
+import { syncTo } from "../sync/sync-to.ts";
 import { diffFolderJob } from "./diff-folder.ts";
 import { omitFailed } from "./omit-failed.ts";
 import { WorkspaceDiff } from "./workspace-diff.ts";
+
+/** Options of a sync. */
+export interface WorkspaceSyncOptions {
+  /** Files that are known not to be in the workspace's folder. @default none */
+  readonly lost?: readonly SyncFailure[] | undefined;
+  /** @default the policy of the workspace */
+  readonly onConflict?: ConflictPolicy | undefined;
+  /** Whether the workspace's folder is removed afterwards, so that unsaved files must be moved. @default false */
+  readonly isLast?: boolean | undefined;
+}
 
 /** The changes of a workspace's files since they were mounted. They can be shown, and carried to the host. */
 export class WorkspaceChanges {
@@ -28,8 +39,9 @@ export class WorkspaceChanges {
     return new WorkspaceDiff(files);
   }
 
-  /** Syncs the files to a folder. `lost` are files that are known not to be in the workspace's folder. */
-  async syncTo(directory: string, lost: readonly SyncFailure[] = []): Promise<SyncReport> {
+  /** Syncs the files to a folder, which may be repeated. */
+  async syncTo(directory: string, options: WorkspaceSyncOptions = {}): Promise<SyncReport> {
+    const { lost = [], onConflict = this.#onConflict, isLast = false } = options;
     const { root, baseline, mountRoots } = this.#folder;
     const { files, folders, failed } = await digestFolderInThread(root);
     const source = {
@@ -38,8 +50,10 @@ export class WorkspaceChanges {
       findSource: (path: string) => this.#folder.findSource(path),
     };
     const record = await this.#findRecord(directory);
-    const options = { onConflict: this.#onConflict, record, failed: [...lost, ...failed] };
-    const report = await syncTo(directory, source, options);
+    const report = await syncTo(directory, source, {
+      ...{ onConflict, record, failed: [...lost, ...failed] },
+      moveAway: isLast ? () => this.#folder.moveAway() : undefined,
+    });
     this.#records.set(await findRealPath(directory), record); // it may exist only now
     return report;
   }

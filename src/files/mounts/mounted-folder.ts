@@ -1,6 +1,7 @@
-import { mkdtemp, readdir } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import { mkdtemp, readdir, rename } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { WinkError } from "../../base/errors.ts";
 import { FilesystemError } from "../../base/filesystem-error.ts";
 import { toSentence } from "../../base/to-sentence.ts";
@@ -13,9 +14,9 @@ import {
 import { runInThread } from "../../host/threads/run-in-thread.ts";
 import { toFilesystemErrorWithRemedy } from "../../host/to-filesystem-error.ts";
 import type { Baseline } from "../digests/baseline.ts";
-import { captureBaseline, captureBaselineJob } from "../digests/capture-baseline.ts";
+import { captureBaselineJob } from "../digests/capture-baseline.ts";
 import { HostFilesystem } from "../filesystem/host-filesystem.ts";
-import { type CopyTask, copyFilesJob } from "./copy-files.ts";
+import { type CopyPlan, type CopyTask, copyFilesJob } from "./copy-files.ts";
 import type { MountPlan } from "./mount-plan.ts";
 import type { PlannedFile } from "./planned-file.ts";
 
@@ -82,6 +83,13 @@ export class MountedFolder {
     return await this.#ready;
   }
 
+  /** Moves the files to a new folder, which is not removed automatically. Needs no space on the disk. */
+  async moveAway(): Promise<string> {
+    const folder = join(dirname(this.home), `wink-conflicts-${randomBytes(8).toString("hex")}`);
+    await rename(this.root, folder);
+    return folder;
+  }
+
   /** Removes the folder. */
   async remove(): Promise<void> {
     this.#isRemoved = true;
@@ -94,8 +102,8 @@ export class MountedFolder {
     await sweepAbandonedFolders();
     await this.#folder.create();
     try {
-      if (this.#plan) await materialize(this.#plan, { into: this.root });
-      if (!this.#isEmpty) this.#baseline = await this.#captureBaseline();
+      if (this.#plan === null) this.#baseline = await recordFolder(this.root);
+      else if (!isEmpty(this.#plan)) this.#baseline = await this.#copyPlan(this.#plan);
     } catch (error) {
       await this.#folder.remove();
       throw error;
@@ -103,32 +111,28 @@ export class MountedFolder {
     return new HostFilesystem(this.root);
   }
 
-  get #isEmpty(): boolean {
-    return this.#plan !== null && this.#plan.files.length + this.#plan.directories.length === 0;
-  }
-
-  /** Records the files before anything changes them. An existing folder is not diffed, so its text is not kept. */
-  async #captureBaseline(): Promise<Baseline> {
-    const task = {
-      folder: this.root,
-      originals: this.#plan ? join(this.home, "originals") : null,
-    };
-    if (this.#plan && isSmall(this.#plan)) return captureBaseline(task);
-    return await runInThread(captureBaselineJob, task, {
-      job: "records the mounted files",
-      remedy: "try again; the host's files are unchanged",
+  /** Copies the files and records them in the same thread, before anything changes them. */
+  async #copyPlan(plan: MountPlan): Promise<Baseline> {
+    const baseline = await copyInThread(plan, {
+      target: await createGivenTarget(this.root),
+      originals: join(this.home, "originals"),
     });
+    return baseline ?? NOTHING_MOUNTED;
   }
 }
 
-/** Whether reading all files here is faster than starting a thread. */
-function isSmall({ files }: MountPlan): boolean {
-  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
-  return files.length <= MAX_INLINE_FILES && bytes <= MAX_INLINE_BYTES;
+function isEmpty({ files, directories }: MountPlan): boolean {
+  return files.length + directories.length === 0;
 }
 
-const MAX_INLINE_FILES = 64;
-const MAX_INLINE_BYTES = 1024 * 1024;
+/** Records the files of an existing folder. It is not diffed, so its text is not kept. */
+async function recordFolder(folder: string): Promise<Baseline> {
+  return await runInThread(
+    captureBaselineJob,
+    { folder, originals: null },
+    { job: "records the folder's files", remedy: "try again; the files are unchanged" },
+  );
+}
 
 const NOTHING_MOUNTED: Baseline = Object.freeze({
   files: new Map(),
@@ -171,9 +175,25 @@ export async function materialize(
 ): Promise<MaterializedMounts> {
   signal?.throwIfAborted();
   const target = into === undefined ? await createTemporaryTarget() : await createGivenTarget(into);
-  const task: CopyTask = { folder: target.folder, plan: { directories, files, limits } };
+  await copyInThread({ directories, files, limits }, { target, originals: null, signal });
+  return Object.freeze({ directory: target.folder, [Symbol.asyncDispose]: target.clear });
+}
+
+interface CopyDestination {
+  readonly target: Target;
+  readonly originals: string | null;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Copies planned files. Leaves nothing behind if it fails. */
+async function copyInThread(
+  { directories, files, limits }: CopyPlan,
+  { target, originals, signal }: CopyDestination,
+): Promise<Baseline | null> {
+  const plan = { directories, files, limits };
+  const task: CopyTask = { folder: target.folder, plan, originals };
   try {
-    await runInThread(copyFilesJob, task, {
+    return await runInThread(copyFilesJob, task, {
       signal,
       job: "copies the mounts",
       remedy: "try again; the host's files are unchanged",
@@ -182,7 +202,6 @@ export async function materialize(
     await target.clear().catch(() => {}); // the original error matters more
     throw error;
   }
-  return Object.freeze({ directory: target.folder, [Symbol.asyncDispose]: target.clear });
 }
 
 interface Target {

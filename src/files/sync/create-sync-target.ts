@@ -5,7 +5,7 @@ import { forEachConcurrently } from "../../base/for-each-concurrently.ts";
 import { removeFolder } from "../../host/remove-tree.ts";
 import { getErrorCode } from "../../host/to-filesystem-error.ts";
 import { getParent } from "../path.ts";
-import { decideWrite } from "./decide-change.ts";
+import { decideWrite } from "./decide-write.ts";
 import {
   createStagingBeside,
   createStagingInside,

@@ -4,7 +4,7 @@ import { basename, dirname, join } from "node:path";
 import { getErrorCode } from "../../host/to-filesystem-error.ts";
 import { getParent } from "../path.ts";
 import { pinBelow, toPinnedName } from "../pinned-folder.ts";
-import { decideRemoval, decideWrite } from "./decide-change.ts";
+import { decideRemoval, decideWrite } from "./decide-write.ts";
 import { inspectEntry, isStill } from "./host-entry.ts";
 import { findPlace, type HostPlace, resolveInside } from "./host-place.ts";
 import { mergeModes } from "./merge-modes.ts";

@@ -10,7 +10,8 @@ import type { MountPlan } from "../../files/mounts/mount-plan.ts";
 import type { ConflictPolicy } from "../../files/sync/sync-conflict.ts";
 import type { SyncFailure } from "../../files/sync/sync-failure.ts";
 import type { SyncPolicy } from "../../files/sync/sync-policy.ts";
-import { createSyncFolder, notSynced, type SyncReport } from "../../files/sync/sync-report.ts";
+import { notSynced, type SyncReport } from "../../files/sync/sync-report.ts";
+import { createSyncFolder } from "../../files/sync/sync-to.ts";
 import { reserveFolder } from "../../host/temporary-folder.ts";
 import { createCleanedUpError, createInUseError } from "../../prompt/sections/mounted-section.ts";
 import type { OpenAIClient } from "../http/client.ts";
@@ -214,12 +215,12 @@ export class ContainerWorkspace {
   }
 
   /** Copies every file to a local folder. */
-  async downloadAll(directory: string): Promise<SyncReport> {
+  async downloadAll(directory: string, onConflict?: ConflictPolicy): Promise<SyncReport> {
     await this.#mirror.ready();
-    const failed = this.#settings.standalone
+    const lost = this.#settings.standalone
       ? await this.container.transfer((step) => this.#transfer.pull(step))
       : await this.#pullLast();
-    return await this.#changes.syncTo(resolve(directory), failed);
+    return await this.#changes.syncTo(resolve(directory), { lost, onConflict });
   }
 
   /** Downloads the changes that code made, and compares the files with what was mounted. */
@@ -264,7 +265,7 @@ export class ContainerWorkspace {
     const lost = await this.#pullLast();
     const destination = this.#settings.syncDestination;
     const directory = destination ? resolve(destination) : await createSyncFolder();
-    const report = await this.#changes.syncTo(directory, lost);
+    const report = await this.#changes.syncTo(directory, { lost, isLast: true });
     this.#syncedDir = directory;
     const { added, changed, deleted, failed, conflicts } = report;
     const event = { directory, added, changed, deleted, failed, conflicts };

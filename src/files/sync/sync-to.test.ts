@@ -5,7 +5,8 @@ import { filesIn } from "../../../tests/support/files-in.ts";
 import { type Tree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { digestFolder } from "../digests/folder-digest.ts";
 import type { SyncFailure } from "./sync-failure.ts";
-import { createSyncFolder, notSynced, type SyncToOptions, syncTo } from "./sync-report.ts";
+import { notSynced } from "./sync-report.ts";
+import { createSyncFolder, type SyncToOptions, syncTo } from "./sync-to.ts";
 
 /** Creates a workspace that was mounted with some files, optionally from a folder, and now has other files. */
 function createWorkspace(mounted: Readonly<Record<string, string>>, now: Tree, from?: string) {
