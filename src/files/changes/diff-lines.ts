@@ -14,8 +14,8 @@ export interface DiffBudget {
 }
 
 /** The number of comparisons for all files of a diff. */
-export const MAX_COMPARISONS = 150_000_000;
-const MAX_COMPARISONS_PER_FILE = 30_000_000;
+export const MAX_COMPARISONS = 1_000_000_000;
+const MAX_COMPARISONS_PER_FILE = 200_000_000;
 
 /**
  * Finds the edits that turn one list of lines into another. Its work is limited: where more than the budget would

@@ -14,7 +14,20 @@ export interface FileDiff {
   readonly patch: string | null;
 }
 
-/** What has changed in a workspace since its files were mounted. */
+/**
+ * What has changed in a workspace since its files were mounted.
+ *
+ * @example
+ * ```ts
+ * import type { WorkspaceSection } from "weakincentives";
+ *
+ * async function printChanges(workspace: WorkspaceSection): Promise<void> {
+ *   const diff = await workspace.diff();
+ *   for (const { path, status } of diff.files) console.log(status, path);
+ *   console.log(String(diff)); // a unified diff, for git apply
+ * }
+ * ```
+ */
 export class WorkspaceDiff {
   /** The files that differ, in the order of their paths. */
   readonly files: readonly FileDiff[];
