@@ -32,7 +32,7 @@ export {
   MarkdownSection,
   type MarkdownSectionOptions,
 } from "./prompt/sections/markdown-section.ts";
-export type { WorkspaceSection } from "./prompt/sections/mounted-section.ts";
+export type { FilesSection, WorkspaceSection } from "./prompt/sections/mounted-section.ts";
 export {
   VfsToolsSection,
   type VfsToolsSectionOptions,
@@ -41,6 +41,7 @@ export {
   WebSearchSection,
   type WebSearchSectionOptions,
 } from "./prompt/sections/web-search-section.ts";
+export type { WorkspaceSectionOptions } from "./prompt/sections/workspace-options.ts";
 export { PromptTemplate, type PromptTemplateOptions } from "./prompt/template.ts";
 export {
   type Visibility,

@@ -247,6 +247,8 @@ export interface WorkspaceSynced extends EventStamp {
   readonly deleted: readonly string[];
   /** Paths that could not be synced, with the reasons. */
   readonly failed: readonly { readonly path: string; readonly reason: string }[];
+  /** Paths whose host version stays, because it is not the one that was mounted. */
+  readonly conflicts: readonly { readonly path: string; readonly reason: string }[];
 }
 
 /** Published when a conversation has been compacted. */

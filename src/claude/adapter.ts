@@ -56,11 +56,16 @@ export class ClaudeAgentSDKAdapter implements ProviderAdapter {
       continues: options?.continue ?? false,
       allowedHostedTools: options?.allowHostedTools,
     });
-    return await evaluate(prompt, conversation, {
-      ...options,
-      maxTurns: options?.maxTurns ?? this.#settings.maxTurns,
-      ...{ throttle, clock, logger, random },
-      adapter: this,
-    });
+    const held = conversation.holdWorkspace();
+    try {
+      return await evaluate(prompt, conversation, {
+        ...options,
+        maxTurns: options?.maxTurns ?? this.#settings.maxTurns,
+        ...{ throttle, clock, logger, random },
+        adapter: this,
+      });
+    } finally {
+      held?.[Symbol.dispose]();
+    }
   }
 }

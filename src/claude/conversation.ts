@@ -70,6 +70,11 @@ export class Conversation implements ModelClient {
     });
   }
 
+  /** Prevents the cleanup of the prompt's workspace until the returned hold is disposed. */
+  holdWorkspace(): Disposable | null {
+    return this.#workspace?.workspace.hold() ?? null;
+  }
+
   async send(request: TurnRequest): Promise<Turn> {
     const { logger, model } = this.#settings;
     logger.debug("request", { model, turn: request.turn });

@@ -17,6 +17,8 @@ export type { ClaudeSdk } from "./sdk.ts";
 
 // Workspaces
 
+export type { FileDiff, WorkspaceDiff } from "../files/changes/workspace-diff.ts";
+export type { ConflictPolicy, SyncConflict } from "../files/sync/sync-conflict.ts";
 export type { SyncPolicy } from "../files/sync/sync-policy.ts";
 export type { SyncReport } from "../files/sync/sync-report.ts";
 export {

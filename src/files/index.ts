@@ -11,6 +11,7 @@ export {
   WorkspaceSecurityError,
 } from "../base/filesystem-error.ts";
 export { type PackOptions, packDirectory } from "./archive/pack-directory.ts";
+export type { FileDiff, WorkspaceDiff } from "./changes/workspace-diff.ts";
 export type {
   FileStat,
   Filesystem,
@@ -33,3 +34,7 @@ export {
 } from "./mounts/mounted-folder.ts";
 export { type PlanMountsOptions, planMounts } from "./mounts/plan-mounts.ts";
 export type { PlannedFile } from "./mounts/planned-file.ts";
+export type { ConflictPolicy, SyncConflict } from "./sync/sync-conflict.ts";
+export type { SyncFailure } from "./sync/sync-failure.ts";
+export type { SyncPolicy } from "./sync/sync-policy.ts";
+export type { SyncReport } from "./sync/sync-report.ts";

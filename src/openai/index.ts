@@ -55,12 +55,15 @@ export {
 
 // Workspaces
 
+export type { FileDiff, WorkspaceDiff } from "../files/changes/workspace-diff.ts";
+export type { ConflictPolicy, SyncConflict } from "../files/sync/sync-conflict.ts";
 export type { SyncPolicy } from "../files/sync/sync-policy.ts";
 export type { SyncReport } from "../files/sync/sync-report.ts";
 export type { ContainerConfig } from "./workspace/container-config.ts";
 export {
   ContainerFilesystem,
   type ContainerFilesystemOptions,
+  type DownloadAllOptions,
 } from "./workspace/container-filesystem.ts";
 export type { ContainerState } from "./workspace/container-lifecycle.ts";
 export { ContainerManager, type ContainerManagerOptions } from "./workspace/container-manager.ts";

@@ -4,6 +4,7 @@ import { connect } from "node:net";
 import { describe, expect, test } from "vitest";
 import { localSubject, ourClient } from "../../tests/support/contract-local.ts";
 import type { ProviderAdapter } from "../adapter/provider-adapter.ts";
+import { WorkspaceDiff } from "../files/changes/workspace-diff.ts";
 import { InMemoryFilesystem } from "../files/filesystem/in-memory-filesystem.ts";
 import { notSynced } from "../files/sync/sync-report.ts";
 import { OpenAIContainerWorkspaceSection } from "../openai/workspace/container-workspace-section.ts";
@@ -180,6 +181,36 @@ const broken: readonly (readonly [what: string, pair: Pair, name: string, found:
     "the report",
   ],
   [
+    "overwrites the user's files",
+    overrideOptions(() => ({ onConflict: "overwrite" })),
+    "keeps files that the user edited in the meantime, and reports them as conflicts",
+    "the host's files",
+  ],
+  [
+    "writes nothing beside the user's files",
+    overrideOptions(() => ({ onConflict: "keep" })),
+    'writes its version beside the user\'s with onConflict: "both"',
+    "the host's files",
+  ],
+  [
+    "finds no differences",
+    overrideSection({ diff: async () => new WorkspaceDiff([]) }),
+    "compares the files with what was mounted, as a unified diff",
+    "the files of the diff",
+  ],
+  [
+    "creates no folders",
+    changeCode(() => "pass"),
+    "creates empty folders on the host, and removes mounted ones that are empty",
+    "the new folder exists",
+  ],
+  [
+    "lets a tool clean it up",
+    changeSection(ignoreRefusedCleanup),
+    "rejects a cleanup while an evaluation uses the workspace",
+    "the cleanup in a tool",
+  ],
+  [
     "never compacts conversations",
     { ...sound, make: (script, { clock }) => sound.make(script, { clock }) },
     "compacts a conversation that grows too long, publishes an event, and continues",
@@ -207,7 +238,7 @@ describe("adapterContract()", () => {
       .map(({ name }) => name)
       .filter((name) => !plain.has(name) && !broken.some(([, , start]) => name.startsWith(start)));
     expect(unbroken).toEqual([]);
-    expect(all.length - plain.size).toBe(18);
+    expect(all.length - plain.size).toBe(23);
   });
 });
 
@@ -254,6 +285,12 @@ function emptySecondReport(section: ContractWorkspace): void {
     count += 1;
     return count === 1 ? report : notSynced;
   };
+}
+
+/** Returns an empty report instead of rejecting a cleanup. */
+function ignoreRefusedCleanup(section: ContractWorkspace): void {
+  const cleanup = section.cleanup.bind(section);
+  section.cleanup = () => cleanup().catch(() => notSynced);
 }
 
 /** Makes the model run other code. */

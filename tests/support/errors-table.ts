@@ -95,6 +95,7 @@ const FOREIGN_CLASSES = ["AggregateError", "TypeError", "InvalidArgumentError"];
 const INTERNAL_CLASSES = [
   "ConnectionDroppedError",
   "NotAFileError",
+  "ConflictError",
   "ObstructedError",
   "StoppedError",
   "SyncError",

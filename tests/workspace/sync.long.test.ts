@@ -28,7 +28,10 @@ describe("syncing a workspace on cleanup", () => {
     });
   });
 
-  it("writes all files to another folder and overwrites existing ones", async () => {
+  it.each([
+    ["keeps existing files that differ", undefined, "old\n"],
+    ['overwrites existing files with onConflict: "overwrite"', "overwrite", "new\n"],
+  ] as const)("writes all files to another folder and %s", async (_, onConflict, text) => {
     const folder = createRepository({ "a.txt": "new\n" });
     const results = createRepository({ "p/a.txt": "old\n", "p/other.txt": "stays\n" });
     const fixture = await createWorkspaceFixture([[{ code: "1" }], [{ say: "Done." }]]);
@@ -37,10 +40,17 @@ describe("syncing a workspace on cleanup", () => {
       allowedHostRoots: [folder],
       syncOnCleanup: true,
       syncDestination: results,
+      onConflict,
     });
     await fixture.run(section);
-    expect(await section.cleanup()).toMatchObject({ changed: [], failed: [] });
-    expect(readFiles(results)).toEqual({ "p/a.txt": "new\n", "p/other.txt": "stays\n" });
+    const { changed, failed, conflicts, conflictsDir } = await section.cleanup();
+    expect({ changed, failed }).toEqual({ changed: [], failed: [] });
+    expect(conflicts).toHaveLength(onConflict === undefined ? 1 : 0);
+    expect(readFiles(results)).toEqual({ "p/a.txt": text, "p/other.txt": "stays\n" });
+    if (conflictsDir !== null) {
+      expect(readFiles(conflictsDir)).toEqual({ "p/a.txt": "new\n" });
+      rmSync(conflictsDir, { recursive: true });
+    }
   });
 
   it("syncs nothing and does not fail if the mounts were never copied", async () => {

@@ -1,8 +1,17 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { filesIn } from "../../../tests/support/files-in.ts";
 import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import type { AdapterEvent } from "../../adapter/events.ts";
@@ -24,8 +33,8 @@ async function createChanged(script: string, options: Options = {}) {
     ...options,
   });
   onTestFinished(async () => {
-    const { directory, keptIn } = await section.cleanup();
-    const folders = [keptIn, options.syncDestination ? null : directory];
+    const { directory, conflictsDir } = await section.cleanup();
+    const folders = [conflictsDir, options.syncDestination ? null : directory];
     for (const one of folders) if (one !== null) rmSync(one, { recursive: true });
   });
   await section.ready();
@@ -40,7 +49,7 @@ describe("HostWorkspace.cleanup()", () => {
   test.each<readonly [string, { syncPolicy?: SyncPolicy; syncOnCleanup?: boolean }, boolean]>([
     ["nothing", { syncPolicy: "never" }, false],
     ["nothing by default", {}, false],
-    ["nothing even with syncOnCleanup", { syncPolicy: "never", syncOnCleanup: true }, false],
+    ["nothing without syncOnCleanup", { syncPolicy: "never", syncOnCleanup: false }, false],
     ["all files with syncOnCleanup", { syncOnCleanup: true }, true],
     ["all files with cleanup", { syncPolicy: "cleanup" }, true],
     ["all files with eachTurn", { syncPolicy: "eachTurn" }, true],
@@ -53,7 +62,7 @@ describe("HostWorkspace.cleanup()", () => {
       added: isSynced ? ["p/new.txt"] : [],
       changed: isSynced ? ["p/a.txt"] : [],
       deleted: isSynced ? ["p/b.txt"] : [],
-      ...{ failed: [], keptIn: null },
+      ...{ failed: [], conflicts: [], conflictsDir: null, keptIn: null },
     });
     expect(existsSync(dirname(section.tempDir))).toBe(false);
     if (section.syncedDir === null) return expect(isSynced).toBe(false);
@@ -98,6 +107,54 @@ describe("HostWorkspace.cleanup()", () => {
     expect(existsSync(section.tempDir)).toBe(false);
   });
 
+  test("moves the files away if neither the destination nor a copy can be written", async () => {
+    const syncDestination = join(temporaryTree({ file: "x" }), "file/below");
+    const { section } = await createChanged(CHANGES, { syncOnCleanup: true, syncDestination });
+    vi.stubEnv("TMPDIR", "/proc/nowhere");
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const { failed, conflictsDir } = await section.cleanup();
+    expect(failed.map(({ path }) => path)).not.toContain(".");
+    expect(filesIn(conflictsDir ?? "")).toEqual(CHANGED);
+    expect(statSync(conflictsDir ?? "").mode & 0o777).toBe(0o700);
+    expect(existsSync(dirname(section.tempDir))).toBe(false);
+  });
+
+  test("keeps files that the user edited, and publishes the conflicts", async () => {
+    const home = temporaryTree({ "p/a.txt": "one", "p/b.txt": "two" });
+    const { section } = await createChanged(CHANGES, {
+      mounts: [{ hostPath: join(home, "p") }],
+      syncOnCleanup: true,
+      syncDestination: home,
+    });
+    const events: AdapterEvent[] = [];
+    section.workspace.bind((event) => events.push(event));
+    writeFileSync(join(home, "p/a.txt"), "by the user");
+    writeFileSync(join(home, "p/b.txt"), "by the user");
+    const { conflicts, conflictsDir } = await section.cleanup();
+    expect(conflicts.map(({ path }) => path)).toEqual(["p/a.txt", "p/b.txt"]);
+    expect(events).toMatchObject([{ type: "WorkspaceSynced", conflicts }]);
+    expect(filesIn(conflictsDir ?? "")).toEqual({ "p/a.txt": "one!" });
+    expect(filesIn(home)).toEqual({
+      ...{ "p/a.txt": "by the user", "p/b.txt": "by the user", "p/new.txt": "new" },
+    });
+  });
+
+  test("carries permissions and empty folders to the mounted folder", async () => {
+    const home = temporaryTree({ "p/a.txt": "one", "p/d/b.txt": "two" });
+    const script = "chmod 755 p/a.txt; mkdir -p p/empty/deep; rm -r p/d";
+    const { section } = await createChanged(script, {
+      mounts: [{ hostPath: join(home, "p") }],
+      syncOnCleanup: true,
+      syncDestination: home,
+    });
+    expect(await section.cleanup()).toMatchObject({
+      ...{ changed: ["p/a.txt"], deleted: ["p/d/b.txt"], failed: [], conflicts: [] },
+    });
+    expect(statSync(join(home, "p/a.txt")).mode & 0o777).toBe(0o755);
+    expect(readdirSync(join(home, "p")).sort()).toEqual(["a.txt", "empty"]);
+    expect(readdirSync(join(home, "p/empty"))).toEqual(["deep"]);
+  });
+
   test("syncs nothing if the mounts could not be copied", async () => {
     const folder = temporaryTree({ "a.txt": "one" });
     const mounts = [{ hostPath: folder, mountPath: "p" }];
@@ -113,9 +170,9 @@ describe("HostWorkspace.cleanup()", () => {
     const { section } = await createChanged(CHANGES, { syncOnCleanup: true });
     const events: AdapterEvent[] = [];
     section.workspace.bind((event) => events.push(event));
-    const { directory, added, changed, deleted, failed } = await section.cleanup();
+    const { directory, added, changed, deleted, failed, conflicts } = await section.cleanup();
     expect(events).toEqual([
-      { type: "WorkspaceSynced", directory, added, changed, deleted, failed },
+      { type: "WorkspaceSynced", directory, added, changed, deleted, failed, conflicts },
     ]);
   });
 });

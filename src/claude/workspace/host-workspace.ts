@@ -2,22 +2,22 @@ import { resolve } from "node:path";
 import type { AdapterEvent } from "../../adapter/events.ts";
 import { systemClock } from "../../base/clock.ts";
 import { InvalidOptionError, WinkError } from "../../base/errors.ts";
-import { digestFolderInThread } from "../../files/digests/digest-folder-in-thread.ts";
+import { WorkspaceChanges } from "../../files/changes/workspace-changes.ts";
+import { WorkspaceDiff } from "../../files/changes/workspace-diff.ts";
 import type { Filesystem } from "../../files/filesystem/filesystem.ts";
 import type { MountPlan } from "../../files/mounts/mount-plan.ts";
 import { MountedFolder } from "../../files/mounts/mounted-folder.ts";
-import { listAncestors, ROOT } from "../../files/path.ts";
-import type { SyncFailure } from "../../files/sync/sync-failure.ts";
+import type { ConflictPolicy } from "../../files/sync/sync-conflict.ts";
 import type { SyncPolicy } from "../../files/sync/sync-policy.ts";
-import {
-  createSyncFolder,
-  notSynced,
-  type SyncReport,
-  syncTo,
-} from "../../files/sync/sync-report.ts";
+import { notSynced, type SyncReport } from "../../files/sync/sync-report.ts";
+import { createSyncFolder } from "../../files/sync/sync-to.ts";
 import type { Prompt } from "../../prompt/prompt.ts";
 import type { Section } from "../../prompt/section.ts";
-import { MountedSection } from "../../prompt/sections/mounted-section.ts";
+import {
+  createCleanedUpError,
+  createInUseError,
+  MountedSection,
+} from "../../prompt/sections/mounted-section.ts";
 import type { WorkspaceSectionOptions } from "../../prompt/sections/workspace-options.ts";
 import { WorkspaceFilesystem } from "./workspace-filesystem.ts";
 
@@ -29,6 +29,7 @@ export interface WorkspaceSettings {
   readonly plan: MountPlan;
   readonly syncPolicy: SyncPolicy;
   readonly syncDestination: string | null;
+  readonly onConflict: ConflictPolicy;
 }
 
 /** Copies of host files in a temporary folder on the host, which other processes change. */
@@ -38,17 +39,19 @@ export class HostWorkspace {
   readonly createdAt = new Date(systemClock.now());
   readonly #settings: WorkspaceSettings;
   readonly #folder: MountedFolder;
+  readonly #changes: WorkspaceChanges;
   #publish: ((event: AdapterEvent) => void) | null = null;
   #hasStarted = false;
   #userCount = 1;
+  #holdCount = 0;
   #cleanupResult: Promise<SyncReport> | null = null;
   #syncedDir: string | null = null;
 
   constructor(settings: WorkspaceSettings) {
     this.plan = settings.plan;
     this.#settings = settings;
-    // Other processes change the folder, so digests must be computed when files are copied.
-    this.#folder = new MountedFolder({ plan: settings.plan }, { computeDigests: this.#syncsBack });
+    this.#folder = new MountedFolder({ plan: settings.plan });
+    this.#changes = new WorkspaceChanges(this.#folder, settings.onConflict);
   }
 
   get tempDir(): string {
@@ -68,6 +71,30 @@ export class HostWorkspace {
   /** Copies the mounts once. */
   async ready(): Promise<void> {
     await this.#copyMounts();
+  }
+
+  /** Prevents the cleanup until the returned hold is disposed. */
+  hold(): Disposable {
+    this.#holdCount += 1;
+    let isHeld = true;
+    return {
+      [Symbol.dispose]: () => {
+        if (isHeld) this.#holdCount -= 1;
+        isHeld = false;
+      },
+    };
+  }
+
+  checkIdle(): void {
+    if (this.#holdCount > 0 && this.#userCount === 1) throw createInUseError();
+  }
+
+  /** Compares the files with what was mounted. */
+  async diff(): Promise<WorkspaceDiff> {
+    if (this.#cleanupResult) throw createCleanedUpError();
+    if (!this.#hasStarted) return new WorkspaceDiff([]);
+    await this.#folder.ready();
+    return await this.#changes.diff();
   }
 
   /** Adds a section that uses the workspace. */
@@ -105,21 +132,14 @@ export class HostWorkspace {
   async #sync(): Promise<SyncReport> {
     // If copying the mounts failed, the error was already reported. Sync nothing.
     if ((await this.#folder.ready().catch(() => null)) === null) return notSynced;
-    const { digests, failed } = await digestFolderInThread(this.tempDir);
     const { syncDestination } = this.#settings;
     const directory = syncDestination ? resolve(syncDestination) : await createSyncFolder();
-    const source = {
-      root: this.tempDir,
-      original: omitFailed(this.#folder.original, failed),
-      sourceOf: (path: string) => this.#folder.sourceOf(path),
-      digests: async () => digests,
-    };
-    const report = await syncTo(directory, source, failed);
+    const report = await this.#changes.syncTo(directory, { isLast: true });
     this.#syncedDir = directory;
-    const { added, changed, deleted, failed: all } = report;
+    const { added, changed, deleted, failed, conflicts } = report;
     this.#publish?.({
       type: "WorkspaceSynced",
-      ...{ directory, added, changed, deleted, failed: all },
+      ...{ directory, added, changed, deleted, failed, conflicts },
     });
     return report;
   }
@@ -152,16 +172,4 @@ function findWorkspaces(prompt: Prompt) {
 
 function isWorkspaceOwner(section: Section): section is WorkspaceOwner {
   return section instanceof MountedSection && section.workspace instanceof HostWorkspace;
-}
-
-/** Omits files that could not be read, so that they do not count as deleted. */
-function omitFailed(
-  original: ReadonlyMap<string, string>,
-  failed: readonly SyncFailure[],
-): ReadonlyMap<string, string> {
-  if (failed.length === 0) return original;
-  const unknown = new Set(failed.map(({ path }) => path));
-  const isKnown = (path: string) =>
-    ![path, ...listAncestors(path), ROOT].some((above) => unknown.has(above));
-  return new Map([...original].filter(([path]) => isKnown(path)));
 }

@@ -41,6 +41,16 @@ describe("ClaudeAgentWorkspaceSection rejects", () => {
       { acceptsOverrides: 1 },
       "ClaudeAgentWorkspaceSection.acceptsOverrides must be a boolean",
     ],
+    [
+      "an unknown onConflict",
+      { onConflict: "merge" },
+      "ClaudeAgentWorkspaceSection.onConflict must be one of",
+    ],
+    [
+      "contradictory syncOnCleanup and syncPolicy",
+      { syncOnCleanup: false, syncPolicy: "cleanup" },
+      'ClaudeAgentWorkspaceSection.syncOnCleanup must be true or omitted with syncPolicy: "cleanup", got false. Set only syncPolicy.',
+    ],
     ["an unknown option", { mount: [] }, 'Did you mean "mounts"?'],
     ["mounts that are not an array", { mounts: "x" }, "mounts must be an array"],
     [

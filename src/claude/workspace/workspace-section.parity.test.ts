@@ -116,7 +116,7 @@ describe("both workspaces with the same options", () => {
       added: ["deep/project/new/a.txt", "top.txt"],
       changed: ["deep/project/README.md"],
       deleted: ["notes.txt"],
-      ...{ failed: [], keptIn: null },
+      ...{ failed: [], conflicts: [], conflictsDir: null, keptIn: null },
     });
     expect(reports[0]).toEqual(reports[1]);
     expect(synced[0]).toEqual(synced[1]);

@@ -40,8 +40,13 @@ describe("ClaudeAgentWorkspaceSection", () => {
     expect(section).toMatchObject({ containerId: null, syncedDir: null, session });
     expect(section.createdAt.getTime()).toBeGreaterThanOrEqual(start);
     expect(existsSync(dirname(section.tempDir))).toBe(false);
-    const nothing = { added: [], changed: [], deleted: [], failed: [] };
-    expect(await section.cleanup()).toEqual({ directory: null, ...nothing, keptIn: null });
+    const nothing = { added: [], changed: [], deleted: [], failed: [], conflicts: [] };
+    expect(await section.cleanup()).toEqual({
+      directory: null,
+      ...nothing,
+      conflictsDir: null,
+      keptIn: null,
+    });
     expect(section.syncedDir).toBeNull();
   });
 
@@ -115,6 +120,62 @@ describe("ClaudeAgentWorkspaceSection", () => {
     }
     expect(folders.map((folder) => existsSync(dirname(folder)))).toEqual([false]);
     expect(filesIn(to)).toEqual(copies);
+  });
+});
+
+describe("ClaudeAgentWorkspaceSection.diff()", () => {
+  test("compares the files with what was mounted, even if the host's files have changed since", async () => {
+    const { folder, section } = createWorkspace();
+    expect((await section.diff()).files).toEqual([]);
+    expect(existsSync(dirname(section.tempDir))).toBe(false);
+    await section.ready();
+    await section.filesystem.writeText("p/a.txt", "two\n");
+    await section.filesystem.writeText("p/new.txt", "new\n");
+    appendFileSync(join(folder, "a.txt"), "by the user");
+    const diff = await section.diff();
+    expect(diff.files.map(({ path, status }) => [path, status])).toEqual([
+      ["p/a.txt", "changed"],
+      ["p/new.txt", "added"],
+    ]);
+    expect(diff.toString()).toContain("-one\n\\ No newline at end of file\n+two\n");
+  });
+
+  test("is rejected after the cleanup", async () => {
+    const { section } = createWorkspace();
+    await section.ready();
+    await section.cleanup();
+    await expect(section.diff()).rejects.toThrow(
+      "The workspace was cleaned up. Call diff() before cleanup().",
+    );
+  });
+});
+
+describe("ClaudeAgentWorkspaceSection.cleanup() while the workspace is held", () => {
+  test("is rejected until the last hold is released, and then works", async () => {
+    const { section } = createWorkspace();
+    await section.ready();
+    const holds = [section.workspace.hold(), section.workspace.hold()];
+    for (const hold of holds) {
+      await expect(section.cleanup()).rejects.toThrow(
+        "An evaluation is using the workspace. Wait until evaluate() has settled, then call cleanup() again.",
+      );
+      hold[Symbol.dispose]();
+      hold[Symbol.dispose]();
+    }
+    await section.cleanup();
+    expect(existsSync(dirname(section.tempDir))).toBe(false);
+  });
+
+  test("is allowed for a section whose clone keeps the files", async () => {
+    const { section } = createWorkspace();
+    const clone = section.clone({ key: "other" });
+    await section.ready();
+    const hold = section.workspace.hold();
+    expect(await section.cleanup()).toMatchObject({ directory: null });
+    await expect(clone.cleanup()).rejects.toThrow("An evaluation is using the workspace.");
+    hold[Symbol.dispose]();
+    await clone.cleanup();
+    expect(existsSync(dirname(section.tempDir))).toBe(false);
   });
 });
 

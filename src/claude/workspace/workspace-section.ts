@@ -3,6 +3,7 @@ import { planMounts } from "../../files/mounts/plan-mounts.ts";
 import { resolveSyncPolicy, type SyncPolicy } from "../../files/sync/sync-policy.ts";
 import { MountedSection, type SharedFiles } from "../../prompt/sections/mounted-section.ts";
 import {
+  checkSyncOptions,
   type WorkspaceSectionOptions,
   workspaceChecks,
 } from "../../prompt/sections/workspace-options.ts";
@@ -68,6 +69,7 @@ export class ClaudeAgentWorkspaceSection extends MountedSection<
 
   constructor(options: ClaudeAgentWorkspaceSectionOptions, shared?: SharedFiles<HostWorkspace>) {
     checkKeys({ ...checkOptions(options, NAME) }, NAME, checks);
+    checkSyncOptions(options, NAME);
     super("claude", options, shared ?? createSharedFiles(options));
   }
 
@@ -95,8 +97,10 @@ const checks: Checks<ClaudeAgentWorkspaceSectionOptions> = {
 function createSharedFiles(
   options: ClaudeAgentWorkspaceSectionOptions,
 ): SharedFiles<HostWorkspace> {
-  const { mounts = [], allowedHostRoots = "any", allowSecrets, syncDestination = null } = options;
+  const { mounts = [], allowedHostRoots = "any", allowSecrets } = options;
+  const { syncDestination = null, onConflict = "keep" } = options;
   const plan = planMounts(mounts, { allowedHostRoots, allowSecrets });
-  const settings = { plan, syncPolicy: resolveSyncPolicy(options), syncDestination };
+  const syncPolicy = resolveSyncPolicy(options);
+  const settings = { plan, syncPolicy, syncDestination, onConflict };
   return { workspace: new HostWorkspace(settings), text: renderWorkspaceText(plan) };
 }

@@ -10,7 +10,7 @@ test("printSync() lists changed and deleted files, and failed ones with the reas
     changed: ["a"],
     deleted: ["b"],
     failed,
-    keptIn: null,
+    ...{ conflicts: [], conflictsDir: null, keptIn: null },
   };
   printSync(report, (line) => lines.push(line));
   expect(lines).toEqual([

@@ -55,13 +55,15 @@ export function printMounts(previews: readonly HostMountPreview[], print: Print)
 }
 
 /** Prints the synced files, and how they differ from the mounted ones. */
-export function printSync({ added, changed, deleted, failed }: SyncReport, print: Print): void {
+export function printSync(report: SyncReport, print: Print): void {
+  const { added, changed, deleted, failed, conflicts } = report;
   print("");
   print(bold("Synced files"));
   for (const path of added) print(`  added ${path}`);
   for (const path of changed) print(`  changed ${path}`);
   for (const path of deleted) print(`  deleted ${path}`);
-  for (const { path, reason } of failed) print(`  ${red("✗")} ${path}: ${reason}`);
+  for (const { path, reason } of [...conflicts, ...failed])
+    print(`  ${red("✗")} ${path}: ${reason}`);
 }
 
 /** Prints the answer field by field, and the token usage. */

@@ -4,6 +4,13 @@ import { openNoFollow } from "../../host/open-no-follow.ts";
 import { threadJob } from "../../host/threads/thread-job.ts";
 import { getErrorCode } from "../../host/to-filesystem-error.ts";
 import { ROOT } from "../path.ts";
+import {
+  joinPath,
+  type PinnedEntry,
+  PinnedFolder,
+  type PinOptions,
+  toReadableName,
+} from "../pinned-folder.ts";
 import { CheckpointCopies, type OpenFile } from "./checkpoint-copies.ts";
 import { toCheckpointError } from "./checkpoint-errors.ts";
 import {
@@ -20,13 +27,6 @@ import {
   toRecordKind,
   toStamp,
 } from "./entry-record.ts";
-import {
-  joinPath,
-  type PinnedEntry,
-  PinnedFolder,
-  type PinOptions,
-  toReadableName,
-} from "./pinned-folder.ts";
 import { StopFlag } from "./stop-flag.ts";
 
 /** The task of a thread that captures a folder. */

@@ -10,8 +10,8 @@ import {
   writeSync,
 } from "node:fs";
 import { toFilesystemErrorWithRemedy } from "../../host/to-filesystem-error.ts";
+import { toDescriptorPath } from "../pinned-folder.ts";
 import { SyncError } from "../sync/sync-failure.ts";
-import { toDescriptorPath } from "./pinned-folder.ts";
 import type { StopFlag } from "./stop-flag.ts";
 
 /** A file that is open for reading. */

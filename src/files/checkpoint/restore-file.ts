@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { chmodSync, chownSync, closeSync, fstatSync, renameSync, rmSync } from "node:fs";
 import { openNoFollow } from "../../host/open-no-follow.ts";
 import { getErrorCode } from "../../host/to-filesystem-error.ts";
+import { type PinnedEntry, toDescriptorPath } from "../pinned-folder.ts";
 import type { CheckpointCopies } from "./checkpoint-copies.ts";
 import {
   type FileRecord,
@@ -12,7 +13,6 @@ import {
   toOwnership,
   toStamp,
 } from "./entry-record.ts";
-import { type PinnedEntry, toDescriptorPath } from "./pinned-folder.ts";
 
 /** The result of restoring a file: its new record, and whether it was changed. */
 export interface RestoredFile {

@@ -1,6 +1,6 @@
+import { toReadableName } from "../pinned-folder.ts";
 import type { SyncFailure } from "../sync/sync-failure.ts";
 import { toRestoreReason } from "./checkpoint-errors.ts";
-import { toReadableName } from "./pinned-folder.ts";
 import { StoppedError } from "./stop-flag.ts";
 
 /** The result of a restore. Paths are relative to the folder and separated by `/`. */

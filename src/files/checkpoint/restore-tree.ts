@@ -4,6 +4,14 @@ import { FilesystemError } from "../../base/filesystem-error.ts";
 import { threadJob } from "../../host/threads/thread-job.ts";
 import { toFilesystemErrorWithRemedy } from "../../host/to-filesystem-error.ts";
 import { ROOT } from "../path.ts";
+import {
+  joinPath,
+  type PinnedEntry,
+  PinnedFolder,
+  type PinOptions,
+  toNameBytes,
+  toPinnedName,
+} from "../pinned-folder.ts";
 import { SyncError } from "../sync/sync-failure.ts";
 import { CheckpointCopies } from "./checkpoint-copies.ts";
 import {
@@ -17,13 +25,6 @@ import {
   serializeRecords,
   toOwnership,
 } from "./entry-record.ts";
-import {
-  joinPath,
-  type PinnedEntry,
-  PinnedFolder,
-  type PinOptions,
-  toNameBytes,
-} from "./pinned-folder.ts";
 import { replaceAtomically, restoreFile, setOwnership } from "./restore-file.ts";
 import { type FolderRestoreResult, RestoreReport } from "./restore-report.ts";
 import { StopFlag } from "./stop-flag.ts";
@@ -56,7 +57,7 @@ export function restoreTree(task: RestoreTask): RestoredTree {
   const root = deserializeRecords(task.last);
   const restoring = new TreeRestore(task);
   using folder = pinParent(task);
-  const name = Buffer.from(basename(task.folder)).toString("latin1");
+  const name = toPinnedName(basename(task.folder));
   const restored = restoring.restore({ folder, name, path: ROOT }, root);
   return { result: restoring.report.toResult(), records: serializeRecords(restored) };
 }

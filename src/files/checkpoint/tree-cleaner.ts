@@ -1,5 +1,6 @@
 import { type BigIntStats, constants, rmdirSync, unlinkSync } from "node:fs";
 import { getErrorCode } from "../../host/to-filesystem-error.ts";
+import { joinPath, type PinnedEntry } from "../pinned-folder.ts";
 import {
   type EntryRecord,
   type FolderRecord,
@@ -7,7 +8,6 @@ import {
   toOwnership,
   toRecordKind,
 } from "./entry-record.ts";
-import { joinPath, type PinnedEntry } from "./pinned-folder.ts";
 import type { RestoreReport } from "./restore-report.ts";
 import type { StopFlag } from "./stop-flag.ts";
 

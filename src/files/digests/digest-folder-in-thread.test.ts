@@ -9,7 +9,7 @@ test("the digest from a thread equals digestFolder()", async () => {
   const folder = temporaryTree({ "a/b": "1", c: "2" });
   const result = await digestFolderInThread(folder);
   expect(result).toEqual(digestFolder(folder));
-  expect([...result.digests.keys()]).toEqual(["a/b", "c"]);
+  expect([...result.files.keys()]).toEqual(["a/b", "c"]);
   expect(await digestFolderInThread(join(folder, "gone"))).toMatchObject({
     failed: [{ path: "." }],
   });
@@ -24,6 +24,6 @@ test("the digest is computed without a thread if the thread is killed", async ()
   };
   process.on("worker", kill);
   onTestFinished(() => void process.off("worker", kill));
-  expect([...(await digestFolderInThread(folder)).digests.keys()]).toEqual(["a/b", "c"]);
+  expect([...(await digestFolderInThread(folder)).files.keys()]).toEqual(["a/b", "c"]);
   expect(killed).toHaveLength(1);
 });

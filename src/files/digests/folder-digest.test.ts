@@ -13,14 +13,27 @@ describe("digestFolder()", () => {
   test("returns the digest of every file in path order", () => {
     const large = Buffer.alloc(2_500_000, "x");
     const folder = temporaryTree({ "b/c": "2", "a.txt": "", "b.txt": "1", "b/a": large, e: null });
-    const { digests, failed } = digestFolder(folder);
-    expect([...digests]).toEqual([
+    const { files, failed } = digestFolder(folder);
+    expect([...files].map(([path, { digest }]) => [path, digest])).toEqual([
       ["a.txt", digest("")],
       ["b.txt", digest("1")],
       ["b/a", digest(large)],
       ["b/c", digest("2")],
     ]);
     expect(failed).toEqual([]);
+  });
+
+  test("returns the size and permission bits of files, and the folders, also empty ones", () => {
+    const folder = temporaryTree({ "b/run": "12", "b/plain": "", "e/f": null });
+    chmodSync(join(folder, "b/run"), 0o4750);
+    chmodSync(join(folder, "b/plain"), 0o600);
+    chmodSync(join(folder, "e"), 0o1700);
+    chmodSync(join(folder, "e/f"), 0o755);
+    chmodSync(join(folder, "b"), 0o755);
+    const { files, folders } = digestFolder(folder);
+    expect(files.get("b/run")).toEqual({ digest: digest("12"), bytes: 2, mode: 0o750 });
+    expect(files.get("b/plain")).toEqual({ digest: digest(""), bytes: 0, mode: 0o600 });
+    expect(Object.fromEntries(folders)).toEqual({ b: 0o755, e: 0o700, "e/f": 0o755 });
   });
 
   test("does not follow symlinks and reports each one", () => {
@@ -30,8 +43,8 @@ describe("digestFolder()", () => {
     symlinkSync(join(outside, "secret"), join(folder, "file"));
     symlinkSync("a", join(folder, "inside"));
     symlinkSync("nowhere", join(folder, "broken"));
-    const { digests, failed } = digestFolder(folder);
-    expect([...digests.keys()]).toEqual(["a"]);
+    const { files, failed } = digestFolder(folder);
+    expect([...files.keys()]).toEqual(["a"]);
     const reason = "is a symlink, and only files and folders are synced";
     expect(failed).toEqual(
       ["broken", "file", "folder", "inside"].map((path) => ({ path, reason })),
@@ -41,8 +54,8 @@ describe("digestFolder()", () => {
   test("does not block on a pipe", () => {
     const folder = temporaryTree({ a: "1" });
     execFileSync("mkfifo", [join(folder, "pipe")]);
-    const { digests, failed } = digestFolder(folder);
-    expect([...digests.keys()]).toEqual(["a"]);
+    const { files, failed } = digestFolder(folder);
+    expect([...files.keys()]).toEqual(["a"]);
     expect(failed).toEqual([{ path: "pipe", reason: "is neither file nor folder" }]);
   });
 
@@ -53,8 +66,8 @@ describe("digestFolder()", () => {
     if (process.geteuid?.() === 0) {
       for (const path of ["", "a", "b", "c", "e"]) chownSync(join(folder, path), NOBODY, NOBODY);
     }
-    const { digests, failed } = await runAsPlainUser(() => digestFolder(folder));
-    expect([...digests.keys()]).toEqual(["a", "e"]);
+    const { files, failed } = await runAsPlainUser(() => digestFolder(folder));
+    expect([...files.keys()]).toEqual(["a", "e"]);
     const reason = "cannot be read: EACCES: permission denied";
     expect(failed).toEqual(["b", "c"].map((path) => ({ path, reason })));
     chmodSync(join(folder, "c"), 0o700);
@@ -65,8 +78,8 @@ describe("digestFolder()", () => {
     const deep = "d/".repeat(66);
     mkdirSync(join(folder, deep), { recursive: true });
     writeFileSync(join(folder, deep, "x"), "");
-    const { digests, failed } = digestFolder(folder);
-    expect([...digests.keys()]).toEqual(["a"]);
+    const { files, failed } = digestFolder(folder);
+    expect([...files.keys()]).toEqual(["a"]);
     expect(failed).toEqual([
       { path: "d/".repeat(65).slice(0, -1), reason: "has a name that cannot be used as a path" },
     ]);
@@ -75,8 +88,8 @@ describe("digestFolder()", () => {
   test.runIf(process.platform === "linux")("reports a name that is not UTF-8", () => {
     const folder = temporaryTree({ a: "1" });
     writeFileSync(Buffer.concat([Buffer.from(`${folder}/`), Buffer.from([0xff])]), "x");
-    const { digests, failed } = digestFolder(folder);
-    expect([...digests.keys()]).toEqual(["a"]);
+    const { files, failed } = digestFolder(folder);
+    expect([...files.keys()]).toEqual(["a"]);
     expect(failed).toMatchObject([{ path: "\uFFFD" }]);
     expect(failed[0]?.reason).toMatch(/^cannot be read: ENOENT/);
   });
@@ -84,12 +97,12 @@ describe("digestFolder()", () => {
   test("reports a missing folder and a folder that became a symlink", () => {
     const folder = temporaryTree({ "x/a": "1" });
     expect(digestFolder(join(folder, "y"))).toEqual({
-      digests: new Map(),
+      ...{ files: new Map(), folders: new Map() },
       failed: [{ path: ".", reason: "cannot be read: ENOENT: no such file or directory" }],
     });
     symlinkSync(join(folder, "x"), join(folder, "link"));
     expect(digestFolder(join(folder, "link"))).toEqual({
-      digests: new Map(),
+      ...{ files: new Map(), folders: new Map() },
       failed: [{ path: ".", reason: "is no longer a folder" }],
     });
   });
@@ -110,10 +123,10 @@ describe("digestFolder()", () => {
     busy.stdout.once("data", () => resolve());
     await isWriting;
     for (let round = 0; round < 50; round++) {
-      const { digests, failed } = digestFolder(folder);
+      const { files, failed } = digestFolder(folder);
       expect(failed).toEqual([]);
-      expect(digests.get("still/a")).toBe(digest("1"));
-      expect(digests.has("log")).toBe(true);
+      expect(files.get("still/a")?.digest).toBe(digest("1"));
+      expect(files.has("log")).toBe(true);
     }
   });
 });

@@ -7,36 +7,45 @@ import { getErrorCode } from "../../host/to-filesystem-error.ts";
 import { compareByPath, type FolderEntry, listEntries } from "../folder-entries.ts";
 import { normalizePath, ROOT } from "../path.ts";
 import type { SyncFailure } from "../sync/sync-failure.ts";
+import { type FileState, PERMISSION_BITS, type TreeState } from "../tree-state.ts";
 
-/** The digests of a folder that other processes may have changed. */
-export interface FolderDigest {
-  /** The SHA-256 of every file that can be synced, in hexadecimal, by path. */
-  readonly digests: ReadonlyMap<string, string>;
+/** The files and folders of a folder that other processes may have changed. Lists only those that can be synced. */
+export interface FolderDigest extends TreeState {
   /** The entries that cannot be synced, and why. A folder includes everything below it. */
   readonly failed: readonly SyncFailure[];
 }
 
 /**
- * Computes the digest of every file below a folder. Synchronous, so run it in a thread. Entries that cannot be
+ * Computes the state of every file and folder below a folder. Synchronous, so run it in a thread. Entries that cannot be
  * read are reported, not thrown, and symlinks are not followed. A file that is being written has the digest of
  * the bytes that were read.
  */
-export function digestFolder(folder: string): FolderDigest {
-  const state: DigestState = { digests: new Map(), failed: [], buffer: null };
+export function digestFolder(folder: string, onContent: OnContent = () => {}): FolderDigest {
+  const found = { files: new Map(), folders: new Map(), failed: [] };
+  const state: DigestState = { ...found, buffer: null, onContent };
   collectFailure(state, ROOT, () => {
     if (!lstatSync(folder).isDirectory()) throw new UntransferableError("is no longer a folder");
     digestEntries(`${folder}/`, "", state);
   });
-  return { digests: state.digests, failed: state.failed };
+  const { files, folders, failed } = state;
+  return { files, folders, failed };
 }
 
-/** Runs `surveyFiles` in a thread. */
+/** Runs `digestFolder` in a thread. */
 export const digestFolderJob = threadJob(import.meta.url, digestFolder);
 
+/** Called with the bytes of each file of up to {@link MAX_CONTENT_BYTES}. They are valid only during the call. */
+export type OnContent = (path: string, bytes: Uint8Array) => void;
+
+/** The size of the largest file that {@link OnContent} is called for: 4 MiB. */
+export const MAX_CONTENT_BYTES = 4 * 1024 * 1024;
+
 interface DigestState {
-  readonly digests: Map<string, string>;
+  readonly files: Map<string, FileState>;
+  readonly folders: Map<string, number>;
   readonly failed: SyncFailure[];
   buffer: Buffer | null;
+  readonly onContent: OnContent;
 }
 
 /** Thrown for an entry that cannot be synced. Only its message leaves this file. */
@@ -71,8 +80,11 @@ function digestEntry(path: string, { kind, hostPath }: FolderEntry, state: Diges
     throw new UntransferableError("is a symlink, and only files and folders are synced");
   if (kind === "other") throw new UntransferableError("is neither file nor folder");
   checkName(path);
-  if (kind === "folder") digestEntries(`${hostPath}/`, `${path}/`, state);
-  else state.digests.set(path, hashContent(hostPath, state));
+  if (kind === "folder") {
+    const { mode } = lstatSync(hostPath);
+    digestEntries(`${hostPath}/`, `${path}/`, state);
+    state.folders.set(path, mode & PERMISSION_BITS);
+  } else state.files.set(path, readFileState(path, hostPath, state));
 }
 
 function checkName(path: string): void {
@@ -83,20 +95,23 @@ function checkName(path: string): void {
   }
 }
 
-const BUFFER_BYTES = 1024 * 1024;
-
-function hashContent(hostPath: string, state: DigestState): string {
-  state.buffer ??= Buffer.allocUnsafeSlow(BUFFER_BYTES);
+function readFileState(path: string, hostPath: string, state: DigestState): FileState {
+  state.buffer ??= Buffer.allocUnsafeSlow(MAX_CONTENT_BYTES);
   const { buffer } = state;
   const file = openNoFollow(hostPath);
   try {
+    const { size, mode } = fstatSync(file);
+    const isWhole = size <= buffer.length;
     const hash = createHash("sha256");
+    let bytes = 0;
     // Stop at the original size: a file may grow as fast as it is read.
-    for (let left = fstatSync(file).size, read = 1; left > 0 && read > 0; left -= read) {
-      read = readSync(file, buffer, 0, Math.min(left, buffer.length), null);
-      hash.update(buffer.subarray(0, read));
+    for (let read = 1; bytes < size && read > 0; bytes += read) {
+      const start = isWhole ? bytes : 0;
+      read = readSync(file, buffer, start, Math.min(size - bytes, buffer.length - start), null);
+      hash.update(buffer.subarray(start, start + read));
     }
-    return hash.digest("hex");
+    if (isWhole) state.onContent(path, buffer.subarray(0, bytes));
+    return { digest: hash.digest("hex"), bytes, mode: mode & PERMISSION_BITS };
   } finally {
     closeSync(file);
   }

@@ -3,6 +3,8 @@ import { FilesystemError, WorkspaceSecurityError } from "../../base/filesystem-e
 import { openNoFollow } from "../../host/open-no-follow.ts";
 import { threadJob } from "../../host/threads/thread-job.ts";
 import { getErrorCode, toFilesystemErrorWithRemedy } from "../../host/to-filesystem-error.ts";
+import type { Baseline } from "../digests/baseline.ts";
+import { captureBaseline } from "../digests/capture-baseline.ts";
 import { normalizePath, ROOT } from "../path.ts";
 import { MountBudget } from "./mount-budget.ts";
 import type { MountLimit, MountPlan } from "./mount-plan.ts";
@@ -30,14 +32,20 @@ export function copyFiles({ directories, files, limits }: CopyPlan, folder: stri
 export interface CopyTask {
   readonly plan: CopyPlan;
   readonly folder: string;
+  /** A new file to keep the text of the copied files in, or `null` to record nothing. */
+  readonly originals: string | null;
 }
 
 /** Runs `copyFiles` in a thread. */
 export const copyFilesJob = threadJob(import.meta.url, runCopyTask);
 
-/** Runs `copyFiles` with the arguments of a task. Exported because the thread finds it by name. */
-export function runCopyTask({ plan: order, folder }: CopyTask): void {
+/**
+ * Runs `copyFiles` with the arguments of a task, and records the copies before anything changes them. Exported
+ * because the thread finds it by name.
+ */
+export function runCopyTask({ plan: order, folder, originals }: CopyTask): Baseline | null {
   copyFiles(order, folder);
+  return originals === null ? null : captureBaseline({ folder, originals });
 }
 
 const BUFFER_BYTES = 1024 * 1024;

@@ -1,16 +1,17 @@
-import { existsSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { filesIn } from "../../../tests/support/files-in.ts";
 import { type Tree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
-import { digestFiles } from "../digests/digest-files.ts";
+import { readOriginalText } from "../digests/baseline.ts";
+import { digestFolder } from "../digests/folder-digest.ts";
 import { MountedFolder } from "./mounted-folder.ts";
 import { planMounts } from "./plan-mounts.ts";
 
-function createMountedFolder(tree: Tree, { keepsDigests = true } = {}) {
+function createMountedFolder(tree: Tree) {
   const host = temporaryTree(tree);
   const plan = planMounts([{ hostPath: host, mountPath: "p" }], { allowedHostRoots: "any" });
-  const folder = new MountedFolder({ plan }, { computeDigests: keepsDigests });
+  const folder = new MountedFolder({ plan });
   onTestFinished(() => folder.remove());
   return { host, folder };
 }
@@ -27,21 +28,27 @@ describe("MountedFolder", () => {
     expect(filesIn(folder.root)).toEqual({ "p/a": "1", "p/b/c": "2" });
   });
 
-  test("returns the source and the original digest of its files", async () => {
-    const { host, folder } = createMountedFolder({ a: "1" });
+  test("returns the source and the original state of its files", async () => {
+    const { host, folder } = createMountedFolder({ a: "1", "e/f": null });
+    expect(folder.baseline.files.size).toBe(0);
     const files = await folder.ready();
-    const before = await digestFiles(folder.root);
+    const { files: before, folders } = digestFolder(folder.root);
     await files.writeText("p/a", "2");
     await files.writeText("p/b", "3");
-    expect(folder.original).toEqual(before);
-    expect([folder.sourceOf("p/a"), folder.sourceOf("p/b")]).toEqual([join(host, "a"), null]);
+    expect(folder.baseline).toMatchObject({ files: before, folders });
+    expect(readOriginalText(folder.baseline, "p/a")).toBe("1");
+    expect(folder.findSource("p/a")).toMatchObject({ hostPath: join(host, "a"), bytes: 1 });
+    expect(folder.findSource("p/b")).toBeNull();
+    expect(folder.mountRoots).toEqual([{ hostPath: host, mountPath: "p" }]);
   });
 
-  test("computes no digests unless they are requested", async () => {
-    const { folder } = createMountedFolder({ a: "1" }, { keepsDigests: false });
+  test("records the files of an existing folder without keeping their text", async () => {
+    const root = temporaryTree({ a: "1" });
+    const folder = new MountedFolder({ root });
+    onTestFinished(() => folder.remove());
     await folder.ready();
-    expect(folder.original.size).toBe(0);
-    expect(filesIn(folder.root)).toEqual({ "p/a": "1" });
+    expect(folder.baseline).toMatchObject({ files: digestFolder(root).files, originals: null });
+    expect(readFileSync(join(root, "a"), "utf8")).toBe("1");
   });
 
   test("leaves nothing behind if copying fails, and can be retried", async () => {

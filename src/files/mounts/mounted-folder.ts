@@ -1,6 +1,7 @@
-import { mkdtemp, readdir } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import { mkdtemp, readdir, rename } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, dirname, resolve } from "node:path";
 import { checkKnownKeys, type KnownKeys, WinkError } from "../../base/errors.ts";
 import { FilesystemError } from "../../base/filesystem-error.ts";
 import { toSentence } from "../../base/to-sentence.ts";
@@ -12,20 +13,26 @@ import {
 } from "../../host/temporary-folder.ts";
 import { runInThread } from "../../host/threads/run-in-thread.ts";
 import { toFilesystemErrorWithRemedy } from "../../host/to-filesystem-error.ts";
-import { digestFiles } from "../digests/digest-files.ts";
+import type { Baseline } from "../digests/baseline.ts";
+import { captureBaselineJob } from "../digests/capture-baseline.ts";
 import { HostFilesystem } from "../filesystem/host-filesystem.ts";
-import { type CopyTask, copyFilesJob } from "./copy-files.ts";
+import { type CopyPlan, type CopyTask, copyFilesJob } from "./copy-files.ts";
 import type { MountPlan } from "./mount-plan.ts";
+import type { PlannedFile } from "./planned-file.ts";
 
 /** The source of a mounted folder: a plan, or an existing folder. */
 export type MountedSource = { readonly plan: MountPlan } | { readonly root: string };
 
 /** Options of a {@link MountedFolder}. */
 export interface MountedFolderOptions {
-  /** Computes `original`, which reads all files once more. @default false */
-  readonly computeDigests?: boolean | undefined;
   /** The temporary folder to use. @default a new one */
   readonly folder?: TemporaryFolder | undefined;
+}
+
+/** A host folder or file and its path in the workspace. */
+export interface MountRoot {
+  readonly hostPath: string;
+  readonly mountPath: string;
 }
 
 /** A temporary folder with planned files. It is created on first use. */
@@ -34,31 +41,35 @@ export class MountedFolder {
   readonly root: string;
   /** The folder that contains all temporary files. */
   readonly home: string;
+  /** The mounted folders and files, with absolute paths. */
+  readonly mountRoots: readonly MountRoot[];
   readonly #folder: TemporaryFolder;
   readonly #plan: MountPlan | null;
-  readonly #computeDigests: boolean;
   #ready: Promise<HostFilesystem> | null = null;
-  #original: ReadonlyMap<string, string> = new Map();
-  #sources: ReadonlyMap<string, string> | null = null;
+  #baseline: Baseline = NOTHING_MOUNTED;
+  #sources: ReadonlyMap<string, PlannedFile> | null = null;
   #isRemoved = false;
 
   constructor(source: MountedSource, options: MountedFolderOptions = {}) {
-    const { computeDigests = false, folder = reserveFolder() } = options;
+    const { folder = reserveFolder() } = options;
     this.#folder = folder;
     this.#plan = "plan" in source ? source.plan : null;
     this.root = "plan" in source ? folder.files : source.root;
     this.home = folder.home;
-    this.#computeDigests = computeDigests && this.#plan?.files.length !== 0;
+    this.mountRoots = (this.#plan?.previews ?? []).map(({ hostPath, mountPath }) => ({
+      hostPath: resolve(hostPath),
+      mountPath,
+    }));
   }
 
-  /** The digests of the copied files by path; empty if they are not computed. */
-  get original(): ReadonlyMap<string, string> {
-    return this.#original;
+  /** The files as they were copied; empty until then. */
+  get baseline(): Baseline {
+    return this.#baseline;
   }
 
-  /** Returns the real path of the host file that a path was copied from, or `null`. */
-  sourceOf(path: string): string | null {
-    this.#sources ??= new Map(this.#plan?.files.map((file) => [file.mountPath, file.hostPath]));
+  /** Returns the host file that a path was copied from, or `null`. */
+  findSource(path: string): PlannedFile | null {
+    this.#sources ??= new Map(this.#plan?.files.map((file) => [file.mountPath, file]));
     return this.#sources.get(path) ?? null;
   }
 
@@ -70,6 +81,13 @@ export class MountedFolder {
       throw error;
     });
     return await this.#ready;
+  }
+
+  /** Moves the files to a new folder, which is not removed automatically. Needs no space on the disk. */
+  async moveAway(): Promise<string> {
+    const folder = join(dirname(this.home), `wink-conflicts-${randomBytes(8).toString("hex")}`);
+    await rename(this.root, folder);
+    return folder;
   }
 
   /** Removes the folder. */
@@ -84,15 +102,44 @@ export class MountedFolder {
     await sweepAbandonedFolders();
     await this.#folder.create();
     try {
-      if (this.#plan) await materialize(this.#plan, { into: this.root });
-      if (this.#computeDigests) this.#original = await digestFiles(this.root);
+      if (this.#plan === null) this.#baseline = await recordFolder(this.root);
+      else if (!isEmpty(this.#plan)) this.#baseline = await this.#copyPlan(this.#plan);
     } catch (error) {
       await this.#folder.remove();
       throw error;
     }
     return new HostFilesystem(this.root);
   }
+
+  /** Copies the files and records them in the same thread, before anything changes them. */
+  async #copyPlan(plan: MountPlan): Promise<Baseline> {
+    const baseline = await copyInThread(plan, {
+      target: await createGivenTarget(this.root),
+      originals: join(this.home, "originals"),
+    });
+    return baseline ?? NOTHING_MOUNTED;
+  }
 }
+
+function isEmpty({ files, directories }: MountPlan): boolean {
+  return files.length + directories.length === 0;
+}
+
+/** Records the files of an existing folder. It is not diffed, so its text is not kept. */
+async function recordFolder(folder: string): Promise<Baseline> {
+  return await runInThread(
+    captureBaselineJob,
+    { folder, originals: null },
+    { job: "records the folder's files", remedy: "try again; the files are unchanged" },
+  );
+}
+
+const NOTHING_MOUNTED: Baseline = Object.freeze({
+  files: new Map(),
+  folders: new Map(),
+  originals: null,
+  positions: new Map(),
+});
 
 /**
  * Planned files, copied to a host folder. Disposing removes the folder, or only its contents if it was passed
@@ -132,9 +179,25 @@ export async function materialize(
   const { signal, into } = options;
   signal?.throwIfAborted();
   const target = into === undefined ? await createTemporaryTarget() : await createGivenTarget(into);
-  const task: CopyTask = { folder: target.folder, plan: { directories, files, limits } };
+  await copyInThread({ directories, files, limits }, { target, originals: null, signal });
+  return Object.freeze({ directory: target.folder, [Symbol.asyncDispose]: target.clear });
+}
+
+interface CopyDestination {
+  readonly target: Target;
+  readonly originals: string | null;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Copies planned files. Leaves nothing behind if it fails. */
+async function copyInThread(
+  { directories, files, limits }: CopyPlan,
+  { target, originals, signal }: CopyDestination,
+): Promise<Baseline | null> {
+  const plan = { directories, files, limits };
+  const task: CopyTask = { folder: target.folder, plan, originals };
   try {
-    await runInThread(copyFilesJob, task, {
+    return await runInThread(copyFilesJob, task, {
       signal,
       job: "copies the mounts",
       remedy: "try again; the host's files are unchanged",
@@ -143,7 +206,6 @@ export async function materialize(
     await target.clear().catch(() => {}); // the original error matters more
     throw error;
   }
-  return Object.freeze({ directory: target.folder, [Symbol.asyncDispose]: target.clear });
 }
 
 interface Target {

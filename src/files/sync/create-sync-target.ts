@@ -5,34 +5,70 @@ import { forEachConcurrently } from "../../base/for-each-concurrently.ts";
 import { removeFolder } from "../../host/remove-tree.ts";
 import { getErrorCode } from "../../host/to-filesystem-error.ts";
 import { getParent } from "../path.ts";
+import { decideWrite } from "./decide-write.ts";
 import {
   createStagingBeside,
   createStagingInside,
   createStagingLike,
   type Staging,
 } from "./staging.ts";
+import { ConflictError } from "./sync-conflict.ts";
 import { type SyncFailure, toSyncReason } from "./sync-failure.ts";
 import { MAX_CONCURRENT_FILES, type SyncTask } from "./sync-task.ts";
 import { copyTreeFile, treeFileFinder } from "./tree-file.ts";
 
 /**
  * Creates a destination folder that is missing or empty. Writes all files to a staging folder first, then moves
- * them at once. If a file fails, all files are reported as failed and nothing changes.
+ * them at once. If a file fails, all files are reported as failed and nothing changes. A file that the host
+ * should have is a conflict: the user has deleted it.
  */
 export async function createSyncTarget(
-  task: SyncTask,
+  given: SyncTask,
   kind: "missing" | "empty",
 ): Promise<readonly SyncFailure[]> {
-  const { to, writes, signal } = task;
+  const { failed, task } = await settleDeleted(given);
+  const { to, writes, folders, removals, guard, signal } = task;
+  const isNothingLeft = given.writes.length > 0 && writes.length + folders.length === 0;
   try {
-    if (kind === "missing") return await createWithParents(task);
-    if (writes.length > 0) await access(to, constants.W_OK | constants.X_OK);
-    return writes.length > 0 ? await fillEmptyFolder(task) : [];
+    for (const path of removals) guard.onSynced(path, null);
+    if (isNothingLeft) return failed;
+    if (kind === "missing") return [...failed, ...(await createWithParents(task))];
+    if (writes.length + folders.length === 0) return failed;
+    await access(to, constants.W_OK | constants.X_OK);
+    return [...failed, ...(await fillEmptyFolder(task))];
   } catch (error) {
     signal?.throwIfAborted();
     const reason = toSyncReason(error, to);
-    return writes.map((path) => ({ path, reason }));
+    return [...failed, ...writes.map((path) => ({ path, reason }))];
   }
+}
+
+/** Passes the files that the host should have, and has not, to the guard. Returns the task without them. */
+async function settleDeleted(task: SyncTask) {
+  const { guard, to } = task;
+  const findFile = treeFileFinder(task.from);
+  const failed: SyncFailure[] = [];
+  const writes: string[] = [];
+  const missing = { entry: { kind: "missing" }, isLink: false } as const;
+  for (const path of task.writes) {
+    try {
+      decideWrite(
+        { ...missing, expected: guard.expect(path) },
+        { digest: null, isModeOnly: false },
+      );
+      writes.push(path);
+    } catch (error) {
+      if (!(error instanceof ConflictError)) throw error;
+      try {
+        const file = await findFile(path);
+        const writeBeside = async () => null; // its folder is gone too
+        await guard.onConflict({ path, problem: error.message, file, writeBeside });
+      } catch (failure) {
+        failed.push({ path, reason: toSyncReason(failure, to) });
+      }
+    }
+  }
+  return { failed, task: { ...task, writes } };
 }
 
 async function createWithParents(task: SyncTask): Promise<readonly SyncFailure[]> {
@@ -72,18 +108,28 @@ async function stageAndCommit(
 ): Promise<readonly SyncFailure[]> {
   let isDone = false;
   try {
-    const failure = await writeFiles(task, folder);
+    const modes = new Map<string, number>();
+    for (const [path, mode] of task.folders)
+      await mkdir(join(folder, path), { recursive: true, mode: mode | OWNER_ACCESS });
+    const failure = await writeFiles(task, folder, modes);
     if (failure) return failAll(task, failure);
     await commit();
     isDone = true;
+    for (const [path, mode] of modes) task.guard.onSynced(path, mode);
     return [];
   } finally {
     if (!isDone) await removeFolder(folder).catch(() => {}); // the original error matters more
   }
 }
 
-/** Writes all files and returns the first failure, or `null`. */
-async function writeFiles(task: SyncTask, folder: string): Promise<SyncFailure | null> {
+const OWNER_ACCESS = 0o700;
+
+/** Writes all files, adds their permission bits to `modes`, and returns the first failure, or `null`. */
+async function writeFiles(
+  task: SyncTask,
+  folder: string,
+  modes: Map<string, number>,
+): Promise<SyncFailure | null> {
   const { from, to, writes, signal } = task;
   const failures: SyncFailure[] = [];
   const findFile = treeFileFinder(from);
@@ -96,7 +142,9 @@ async function writeFiles(task: SyncTask, folder: string): Promise<SyncFailure |
   const copy = async (path: string) => {
     try {
       await createFolder(getParent(path));
-      await copyTreeFile(await findFile(path), join(folder, path));
+      const file = await findFile(path);
+      await copyTreeFile(file, join(folder, path));
+      modes.set(path, file.mode & 0o777);
     } catch (error) {
       failures.push({ path, reason: toSyncReason(error, to) });
       throw error;

@@ -5,6 +5,8 @@ import { getErrorCode } from "../../host/to-filesystem-error.ts";
 import { normalizePath, ROOT } from "../path.ts";
 import { createSyncTarget } from "./create-sync-target.ts";
 import { type SyncFailure, toSyncReason } from "./sync-failure.ts";
+import { replaceAnything, type SyncGuard } from "./sync-guard.ts";
+import type { SyncTask } from "./sync-task.ts";
 import { updateSyncTarget } from "./update-sync-target.ts";
 
 /** The files to sync to a folder. */
@@ -17,6 +19,12 @@ export interface FolderSync {
   readonly changed: readonly string[];
   /** The files to remove, if they exist. */
   readonly deleted: readonly string[];
+  /** The folders to create, with their permission bits. @default only those that files need */
+  readonly folders?: ReadonlyMap<string, number> | undefined;
+  /** The folders to remove if they are empty. @default none */
+  readonly removedFolders?: readonly string[] | undefined;
+  /** Decides which existing files may be changed. @default all of them */
+  readonly guard?: SyncGuard | undefined;
 }
 
 /** Options of {@link syncFolder}. */
@@ -34,23 +42,29 @@ export interface FolderSyncResult {
  * Syncs files to a destination folder. A missing or empty folder receives all files at once, or stays
  * unchanged. In a folder with files, each file is replaced atomically and other files are not touched; files
  * are removed only if every write succeeded. A symlink that leads out of the folder is never followed. An
- * invalid path fails alone and does not stop the others.
+ * invalid path fails alone and does not stop the others. Conflicts are passed to the guard.
  *
  * Throws only the signal's reason.
  */
 export async function syncFolder(
-  { from, to, changed, deleted }: FolderSync,
+  sync: FolderSync,
   { signal }: SyncOptions = {},
 ): Promise<FolderSyncResult> {
   signal?.throwIfAborted();
-  const written = checkPaths(changed);
-  const removed = checkPaths(deleted);
+  const { from, to, folders = new Map<string, number>(), guard = replaceAnything } = sync;
+  const written = checkPaths(sync.changed);
+  const removed = checkPaths(sync.deleted);
   const writes = [...written.paths];
   const removals = [...removed.paths].filter((path) => !written.paths.has(path));
   const rejected = [...written.rejected, ...removed.rejected];
   try {
     const { kind, real } = await inspectDestination(resolve(to));
-    const task = { from: await realpath(from), to: real, writes, removals, signal };
+    const task: SyncTask = {
+      ...{ from: await realpath(from), to: real, writes, removals, guard, signal },
+      folders: [...folders].sort(([one], [other]) => one.length - other.length),
+      removedFolders:
+        sync.removedFolders?.toSorted((one, other) => other.length - one.length) ?? [],
+    };
     const failed =
       kind === "filled" ? await updateSyncTarget(task) : await createSyncTarget(task, kind);
     return { failed: [...rejected, ...failed] };

@@ -1,81 +1,155 @@
-import { constants, type Stats } from "node:fs";
-import { lstat, mkdir, open, readdir, rmdir, unlink } from "node:fs/promises";
+import { type BigIntStats, rmdirSync, unlinkSync } from "node:fs";
+import { lstat, mkdir, readdir, rmdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { replaceFile } from "../../host/open-no-follow.ts";
-import { getErrorCode, ignoreErrorCodes } from "../../host/to-filesystem-error.ts";
-import { type ResolvedPath, resolveHostPath } from "../filesystem/resolve-host-path.ts";
+import { getErrorCode } from "../../host/to-filesystem-error.ts";
 import { getParent } from "../path.ts";
-import { ObstructedError, SyncError } from "./sync-failure.ts";
-import { copyTreeFile, type TreeFile } from "./tree-file.ts";
+import { pinBelow, toPinnedName } from "../pinned-folder.ts";
+import { decideRemoval, decideWrite } from "./decide-write.ts";
+import { inspectEntry, isStill } from "./host-entry.ts";
+import { findPlace, type HostPlace, resolveInside } from "./host-place.ts";
+import { mergeModes } from "./merge-modes.ts";
+import { createNameBeside } from "./name-beside.ts";
+import { adjustMode, checkWritable, placeFile } from "./place-file.ts";
+import { ConflictError } from "./sync-conflict.ts";
+import { ObstructedError } from "./sync-failure.ts";
+import type { SyncGuard } from "./sync-guard.ts";
+import type { TreeFile } from "./tree-file.ts";
 
-/** A destination folder with existing files. */
+/** A destination folder with existing files. Its guard decides which of them may be changed. */
 export class SyncTarget {
   /** The folders that `write` created. */
   readonly createdFolders: ReadonlySet<string>;
   readonly #createdFolders = new Set<string>();
   readonly #root: string;
+  readonly #guard: SyncGuard;
 
   /** @param root - a real path */
-  constructor(root: string) {
+  constructor(root: string, guard: SyncGuard) {
     this.#root = root;
+    this.#guard = guard;
     this.createdFolders = this.#createdFolders;
   }
 
   /** Replaces a file atomically, or creates it. */
   async write(path: string, file: TreeFile): Promise<void> {
-    const { real, before } = await this.#findTarget(path);
-    if (before === null) {
-      await this.#createFolders(dirname(real));
-    } else {
-      if (before.isDirectory()) throw new ObstructedError(BLOCKED_BY_FOLDER);
-      if (!before.isFile()) throw new SyncError(NOT_A_FILE);
-      await checkWritable(real, before);
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const mode = await this.#tryWrite(path, file, await findPlace(this.#root, path));
+      if (mode === null) continue;
+      this.#guard.onSynced(path, mode);
+      return;
     }
-    await replaceFile(real, (temporary) => copyTreeFile(file, temporary, before));
+    throw new ConflictError(KEEPS_CHANGING);
   }
 
   /** Writes a file after removals, and first removes empty folders at its path. */
   async writeOverEmptyFolders(path: string, file: TreeFile): Promise<void> {
-    const { real, before } = await this.#findTarget(path);
+    const { folder, missing, name } = await findPlace(this.#root, path);
+    const real = join(folder, ...missing, name);
+    const before = await lstat(real).catch(() => null);
     if (before?.isDirectory()) {
-      for (const folder of await listEmptyFolders(real)) await rmdir(folder);
+      for (const empty of await listEmptyFolders(real)) await rmdir(empty);
     }
     await this.write(path, file);
   }
 
+  /** Writes a file beside the host's version, under a free name. Returns its path, or `null` if there is no folder for it. */
+  async writeBeside(path: string, file: TreeFile): Promise<string | null> {
+    const parent = await resolveInside(this.#root, getParent(path));
+    if (parent.kind === "below-file") return null;
+    const folderPath =
+      parent.kind === "found" ? parent.real : join(parent.directory, ...parent.names);
+    if (parent.kind === "missing") await this.#createFolders(folderPath);
+    using folder = pinBelow(this.#root, folderPath);
+    const digest = this.#guard.findState(path)?.digest;
+    for (let attempt = 1; attempt <= MAX_NAMES; attempt++) {
+      const name = createNameBeside(basename(path), attempt);
+      const beside = join(getParent(path), name);
+      if (this.#guard.findState(beside) !== null) continue;
+      const at = { folder, name: toPinnedName(name), isGuarded: true };
+      const entry = await inspectEntry(folder, at.name, { needsDigest: true });
+      if (entry.kind === "file" && entry.digest === digest) return beside;
+      if (entry.kind === "missing" && (await placeFile(file, {}, { ...at, entry }))) return beside;
+    }
+    return null;
+  }
+
   /** Removes a file, or a symlink that stays inside the folder. Does nothing if it is missing. */
   async remove(path: string): Promise<void> {
-    const folder = await this.#resolve(getParent(path));
-    if (folder.kind !== "found") return;
-    const real = join(folder.real, basename(path));
-    const stats = await tryLstat(real);
-    if (!stats) return;
-    if (stats.isSymbolicLink()) await this.#resolve(path);
-    else if (stats.isDirectory()) throw new SyncError(IS_A_FOLDER);
-    else if (!stats.isFile()) throw new SyncError(NOT_A_FILE);
-    await ignoreErrorCodes(unlink(real), "ENOENT");
-  }
-
-  /** Returns the path to write to and its current state. Follows symlinks that stay inside the folder. */
-  async #findTarget(
-    path: string,
-  ): Promise<{ readonly real: string; readonly before: Stats | null }> {
-    const folder = await this.#resolve(getParent(path));
-    if (folder.kind === "found") {
-      const real = join(folder.real, basename(path));
-      const before = await tryLstat(real);
-      if (before === null || before?.isSymbolicLink() === false) return { real, before };
+    const parent = await resolveInside(this.#root, getParent(path));
+    if (parent.kind !== "found" || !(await isFolder(parent.real))) return;
+    using folder = pinBelow(this.#root, parent.real);
+    const name = toPinnedName(basename(path));
+    const expected = this.#guard.expect(path);
+    const isGuarded = expected !== "anything";
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const entry = await inspectEntry(folder, name, { needsDigest: isGuarded });
+      const isLink = entry.kind === "link";
+      if (isLink && !isGuarded) await resolveInside(this.#root, path); // throws if it leads out
+      const isRemoved = decideRemoval({ entry, isLink, expected }) === "remove";
+      if (isRemoved && isGuarded && !isStill(folder, name, entry)) continue;
+      if (isRemoved) ignoreMissing(() => unlinkSync(folder.toPath(name)));
+      this.#guard.onSynced(path, null);
+      return;
     }
-    const place = await this.#resolve(path);
-    if (place.kind === "below-file") throw new ObstructedError(BLOCKED_BY_FILE);
-    if (place.kind === "found") return { real: place.real, before: await lstat(place.real) };
-    return { real: join(place.directory, ...place.names), before: null };
+    throw new ConflictError(KEEPS_CHANGING);
   }
 
-  async #resolve(path: string): Promise<Exclude<ResolvedPath, { kind: "outside" }>> {
-    const place = await resolveHostPath(this.#root, path);
-    if (place.kind === "outside") throw new SyncError(LINK_LEADS_OUT);
-    return place;
+  /** Creates a folder if it is missing. The umask applies to `mode`. */
+  async createFolder(path: string, mode: number): Promise<void> {
+    const { folder, missing, name } = await findPlace(this.#root, path);
+    const real = join(folder, ...missing, name);
+    const before = await lstat(real).catch(() => null);
+    if (before?.isDirectory()) return;
+    if (before !== null) throw new ObstructedError(BLOCKED_BY_FILE);
+    await mkdir(real, { recursive: true, mode: mode | OWNER_ACCESS });
+  }
+
+  /** Removes a folder if it is empty. */
+  async removeFolder(path: string): Promise<void> {
+    const parent = await resolveInside(this.#root, getParent(path));
+    if (parent.kind !== "found" || !(await isFolder(parent.real))) return;
+    using folder = pinBelow(this.#root, parent.real);
+    try {
+      rmdirSync(folder.toPath(toPinnedName(basename(path))));
+    } catch (error) {
+      if (!NOT_EMPTY_CODES.has(getErrorCode(error))) throw error;
+    }
+  }
+
+  /** Writes a file. Returns its permission bits, or `null` if the host's version changed in the meantime. */
+  async #tryWrite(path: string, file: TreeFile, place: HostPlace): Promise<number | null> {
+    const guard = this.#guard;
+    const [expected, isModeOnly] = [guard.expect(path), guard.isModeOnly(path)];
+    const wanted = { digest: guard.findState(path)?.digest ?? null, isModeOnly };
+    const { isLink } = place;
+    const folderPath = join(place.folder, ...place.missing);
+    if (place.missing.length > 0) {
+      decideWrite({ entry: { kind: "missing" }, isLink, expected }, wanted); // throws for a conflict
+      await this.#createFolders(folderPath);
+    }
+    using folder = pinBelow(this.#root, folderPath);
+    const name = toPinnedName(place.name);
+    const isGuarded = expected !== "anything";
+    const entry = await inspectEntry(folder, name, { needsDigest: isGuarded && !isModeOnly });
+    const action = decideWrite({ entry, isLink, expected }, wanted);
+    if (entry.kind !== "file") {
+      const isPlaced = await placeFile(file, {}, { folder, name, entry, isGuarded });
+      return isPlaced ? file.mode & 0o777 : null;
+    }
+    const mode = this.#mergeMode(path, file, entry.stats);
+    if (action === "adjust") {
+      if (mode !== toPermissions(entry.stats)) await adjustMode(folder, name, mode);
+      return mode;
+    }
+    await checkWritable(folder, name, entry.stats);
+    const owner = { uid: Number(entry.stats.uid), gid: Number(entry.stats.gid) };
+    const isPlaced = await placeFile(file, { mode, owner }, { folder, name, entry, isGuarded });
+    return isPlaced ? mode : null;
+  }
+
+  #mergeMode(path: string, file: TreeFile, stats: BigIntStats): number {
+    const [host, mounted] = [toPermissions(stats), this.#guard.findMountedMode(path)];
+    return mergeModes({ host, mounted, now: file.mode & 0o777 });
   }
 
   async #createFolders(folder: string): Promise<void> {
@@ -86,25 +160,28 @@ export class SyncTarget {
   }
 }
 
-/** Returns `null` if the path does not exist, and `undefined` if it is below a file. */
-async function tryLstat(real: string): Promise<Stats | null | undefined> {
+const MAX_ATTEMPTS = 3;
+const MAX_NAMES = 1_000;
+const OWNER_ACCESS = 0o700;
+const NOT_EMPTY_CODES = new Set<string | undefined>(["ENOTEMPTY", "EEXIST", "ENOENT", "ENOTDIR"]);
+const BLOCKED_BY_FILE = "A file exists where a folder is needed. Move it, then sync again.";
+const BLOCKED_BY_FOLDER = "A folder exists where a file is needed. Move it, then sync again.";
+const KEEPS_CHANGING = "It kept changing on the host during the sync.";
+
+function toPermissions({ mode }: BigIntStats): number {
+  return Number(mode) & 0o777;
+}
+
+function ignoreMissing(work: () => void): void {
   try {
-    return await lstat(real);
+    work();
   } catch (error) {
-    if (getErrorCode(error) === "ENOENT") return null;
-    if (getErrorCode(error) === "ENOTDIR") return undefined;
-    throw error;
+    if (getErrorCode(error) !== "ENOENT") throw error;
   }
 }
 
-/** Throws if a file is not writable. Replacing it would only need permission on its folder. */
-async function checkWritable(real: string, { uid, mode }: Stats): Promise<void> {
-  if (uid === process.geteuid?.() && (mode & constants.S_IWUSR) !== 0) return;
-  const opening = open(real, constants.O_WRONLY | constants.O_NOFOLLOW);
-  await ignoreErrorCodes(
-    opening.then((file) => file.close()),
-    "ETXTBSY", // a running program is not affected when its file is replaced
-  );
+async function isFolder(real: string): Promise<boolean> {
+  return (await lstat(real)).isDirectory();
 }
 
 /** Lists a folder and its subfolders, deepest first. Throws if any of them has a file. */
@@ -112,16 +189,9 @@ async function listEmptyFolders(real: string): Promise<readonly string[]> {
   const found = [real];
   for (const folder of found) {
     for (const entry of await readdir(folder, { withFileTypes: true })) {
-      if (!entry.isDirectory()) throw new SyncError(BLOCKED_BY_FOLDER);
+      if (!entry.isDirectory()) throw new ObstructedError(BLOCKED_BY_FOLDER);
       found.push(join(folder, entry.name));
     }
   }
   return found.reverse();
 }
-
-const BLOCKED_BY_FILE = "A file exists where a folder is needed. Move it, then sync again.";
-const BLOCKED_BY_FOLDER = "A folder exists where a file is needed. Move it, then sync again.";
-const NOT_A_FILE = "The destination is neither a file nor a folder. Move it, then sync again.";
-const IS_A_FOLDER = "The destination is a folder. Remove it by hand.";
-const LINK_LEADS_OUT =
-  "A symlink leads out of the folder, so it is not followed. Remove the link, then sync again.";

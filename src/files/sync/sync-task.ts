@@ -1,3 +1,5 @@
+import type { SyncGuard } from "./sync-guard.ts";
+
 /** The changes to apply to a destination folder. Paths are normalized and unique. */
 export interface SyncTask {
   /** The real path of the source folder. */
@@ -6,6 +8,11 @@ export interface SyncTask {
   readonly to: string;
   readonly writes: readonly string[];
   readonly removals: readonly string[];
+  /** Folders to create, parents first, with their permission bits. */
+  readonly folders: readonly (readonly [path: string, mode: number])[];
+  /** Folders to remove if they are empty, deepest first. */
+  readonly removedFolders: readonly string[];
+  readonly guard: SyncGuard;
   readonly signal: AbortSignal | undefined;
 }
 

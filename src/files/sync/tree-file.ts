@@ -1,4 +1,4 @@
-import { constants, type Stats } from "node:fs";
+import { constants, type PathLike } from "node:fs";
 import { chmod, chown, copyFile, lstat, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { ignoreErrorCodes } from "../../host/to-filesystem-error.ts";
@@ -34,29 +34,24 @@ async function isRealPath(folder: string): Promise<boolean> {
   );
 }
 
-/**
- * Copies a source file to a new path. A new file keeps its mode. A file that replaces another gets the mode
- * and owner of the other one, and keeps only whether it is executable.
- */
-export async function copyTreeFile(
-  { real, mode }: TreeFile,
-  target: string,
-  before: Stats | null = null,
-): Promise<void> {
-  await copyFile(real, target, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
-  if (before && (before.uid !== process.geteuid?.() || before.gid !== process.getegid?.())) {
-    // Only a privileged process may change the owner; otherwise the file belongs to this user.
-    await ignoreErrorCodes(chown(target, before.uid, before.gid), "EPERM");
-  }
-  const wanted = before ? mergeModes(before.mode, mode) : mode & 0o777;
-  if (wanted !== mode) await chmod(target, wanted);
+/** The permissions and owner of a copy. */
+export interface CopyOwnership {
+  /** The permission bits. @default those of the source file, without setuid, setgid and sticky */
+  readonly mode?: number | undefined;
+  /** The owner. @default this user */
+  readonly owner?: { readonly uid: number; readonly gid: number } | undefined;
 }
 
-/** Merges the modes. An executable file is executable by everyone who may read it. */
-function mergeModes(before: number, mode: number): number {
-  const kept = before & 0o777;
-  const isExecutable = (mode & constants.S_IXUSR) !== 0;
-  const wasExecutable = (before & constants.S_IXUSR) !== 0;
-  if (isExecutable === wasExecutable) return kept;
-  return isExecutable ? kept | ((kept & 0o444) >> 2) : kept & ~0o111;
+/** Copies a source file to a new path. */
+export async function copyTreeFile(
+  { real, mode }: TreeFile,
+  target: PathLike,
+  { mode: wanted = mode & 0o777, owner }: CopyOwnership = {},
+): Promise<void> {
+  await copyFile(real, target, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+  if (owner && (owner.uid !== process.geteuid?.() || owner.gid !== process.getegid?.())) {
+    // Only a privileged process may change the owner; otherwise the file belongs to this user.
+    await ignoreErrorCodes(chown(target, owner.uid, owner.gid), "EPERM");
+  }
+  await chmod(target, wanted); // after chown, which clears some bits
 }

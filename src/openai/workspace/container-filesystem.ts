@@ -13,6 +13,7 @@ import type {
 import type { HostFilesystem } from "../../files/filesystem/host-filesystem.ts";
 import { planMounts } from "../../files/mounts/plan-mounts.ts";
 import { listAncestors, normalizePath } from "../../files/path.ts";
+import type { ConflictPolicy } from "../../files/sync/sync-conflict.ts";
 import type { SyncReport } from "../../files/sync/sync-report.ts";
 import { checkSingleLine } from "../../tools/config-checks.ts";
 import type { OpenAIClient } from "../http/client.ts";
@@ -37,6 +38,12 @@ const filesystemKeys: KnownKeys<ContainerFilesystemOptions> = {
   localRoot: true,
   tarballPath: true,
 };
+
+/** Options of `ContainerFilesystem.downloadAll`. */
+export interface DownloadAllOptions {
+  /** What happens to an existing file that is different. @default "keep", or the workspace's `onConflict` */
+  readonly onConflict?: ConflictPolicy | undefined;
+}
 
 /**
  * A file system in a container, backed by a local mirror. Reads update the mirror first, and writes are
@@ -186,9 +193,12 @@ export class ContainerFilesystem implements Filesystem {
     });
   }
 
-  /** Downloads every file to a local folder. */
-  async downloadAll(directory: string): Promise<SyncReport> {
-    return await this.#workspace.downloadAll(directory);
+  /**
+   * Downloads every file to a local folder. Existing files there that are different stay, as `onConflict`
+   * decides. The next download to the same folder replaces what this one wrote.
+   */
+  async downloadAll(directory: string, options: DownloadAllOptions = {}): Promise<SyncReport> {
+    return await this.#workspace.downloadAll(directory, options.onConflict);
   }
 
   /** Removes the temporary local files. The container expires at the provider. */

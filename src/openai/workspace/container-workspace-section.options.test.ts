@@ -51,6 +51,16 @@ describe("new OpenAIContainerWorkspaceSection()", () => {
       "OpenAIContainerWorkspaceSection.syncPolicy must be one of",
     ],
     [
+      "rejects an unknown onConflict",
+      () => ({ onConflict: "merge" }),
+      "OpenAIContainerWorkspaceSection.onConflict must be one of",
+    ],
+    [
+      "rejects contradictory syncOnCleanup and syncPolicy",
+      () => ({ syncOnCleanup: true, syncPolicy: "never" }),
+      'OpenAIContainerWorkspaceSection.syncOnCleanup must be false or omitted with syncPolicy: "never", got true. Set only syncPolicy.',
+    ],
+    [
       "rejects an unknown memoryLimit",
       () => ({ containerConfig: { memoryLimit: "8g" } }),
       "OpenAIContainerWorkspaceSection.containerConfig.memoryLimit must be one of",

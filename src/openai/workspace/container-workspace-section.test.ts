@@ -34,8 +34,8 @@ describe("OpenAIContainerWorkspaceSection", () => {
     expect(section).toMatchObject({ containerId: null, syncedDir: null, session: stage.session });
     expect(existsSync(dirname(section.tempDir))).toBe(false);
     const report = await section.cleanup();
-    const nothing = { added: [], changed: [], deleted: [], failed: [] };
-    expect(report).toEqual({ directory: null, ...nothing, keptIn: null });
+    const nothing = { added: [], changed: [], deleted: [], failed: [], conflicts: [] };
+    expect(report).toEqual({ directory: null, ...nothing, conflictsDir: null, keptIn: null });
     expect(stage.requests).toEqual([]);
   });
 
@@ -192,12 +192,7 @@ describe.skipIf(!hasBubblewrap)("the sync of a workspace", () => {
   test.each([
     ['nothing with "never"', { syncPolicy: "never" }, null, 2],
     ["nothing by default", {}, null, 2],
-    [
-      'nothing with "never", despite syncOnCleanup',
-      { syncPolicy: "never", syncOnCleanup: true },
-      null,
-      2,
-    ],
+    ['nothing with "never"', { syncPolicy: "never", syncOnCleanup: false }, null, 2],
     ["everything on cleanup", { syncOnCleanup: true }, ["p/new.txt"], 3],
     ['everything on cleanup with "cleanup"', { syncPolicy: "cleanup" }, ["p/new.txt"], 3],
     ["everything after each turn", { syncPolicy: "eachTurn" }, ["p/new.txt"], 3],
@@ -215,7 +210,7 @@ describe.skipIf(!hasBubblewrap)("the sync of a workspace", () => {
     expect(responses).toHaveLength(own);
   });
 
-  test("writes into an existing folder and keeps its other files", async () => {
+  test("writes into an existing folder and keeps its other and its different files", async () => {
     const folder = createRepository({ "a.txt": "one" });
     const to = createRepository({
       "theirs.txt": "theirs",
@@ -229,12 +224,14 @@ describe.skipIf(!hasBubblewrap)("the sync of a workspace", () => {
       syncDestination: to,
     });
     await stage.evaluate(section);
-    await section.cleanup();
+    const { conflicts, conflictsDir } = await section.cleanup();
     expect(section.syncedDir).toBe(to);
     expect(readFiles(to)).toEqual({
       ...{ "theirs.txt": "theirs", "p/theirs.txt": "theirs" },
-      ...{ "p/a.txt": "one", "p/new.txt": "new" },
+      ...{ "p/a.txt": "old", "p/new.txt": "new" },
     });
+    expect(conflicts).toMatchObject([{ path: "p/a.txt" }]);
+    expect(readFiles(conflictsDir ?? "")).toEqual({ "p/a.txt": "one" });
   });
 
   test("creates a new folder with its parents", async () => {

@@ -5,6 +5,7 @@ import { planMounts } from "../../files/mounts/plan-mounts.ts";
 import { resolveSyncPolicy, type SyncPolicy } from "../../files/sync/sync-policy.ts";
 import { MountedSection, type SharedFiles } from "../../prompt/sections/mounted-section.ts";
 import {
+  checkSyncOptions,
   type WorkspaceSectionOptions,
   workspaceChecks,
 } from "../../prompt/sections/workspace-options.ts";
@@ -81,6 +82,7 @@ export class OpenAIContainerWorkspaceSection extends MountedSection<
     shared?: SharedFiles<MountedContainer>,
   ) {
     checkKeys({ ...checkOptions(options, NAME) }, NAME, checks);
+    checkSyncOptions(options, NAME);
     super("openai", options, shared ?? createFiles(options));
   }
 
@@ -129,6 +131,7 @@ function createFiles(
     archive,
     syncPolicy: resolveSyncPolicy(options),
     syncDestination: options.syncDestination ?? null,
+    onConflict: options.onConflict,
     deleteOnCleanup,
     client: options.client ?? null,
   });

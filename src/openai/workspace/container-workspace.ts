@@ -3,17 +3,17 @@ import type { AdapterEvent } from "../../adapter/events.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { getErrorMessage, WinkError } from "../../base/errors.ts";
 import type { TokenUsage } from "../../base/usage.ts";
+import { WorkspaceChanges } from "../../files/changes/workspace-changes.ts";
+import { WorkspaceDiff } from "../../files/changes/workspace-diff.ts";
 import type { HostFilesystem } from "../../files/filesystem/host-filesystem.ts";
 import type { MountPlan } from "../../files/mounts/mount-plan.ts";
+import type { ConflictPolicy } from "../../files/sync/sync-conflict.ts";
 import type { SyncFailure } from "../../files/sync/sync-failure.ts";
 import type { SyncPolicy } from "../../files/sync/sync-policy.ts";
-import {
-  createSyncFolder,
-  notSynced,
-  type SyncReport,
-  syncTo,
-} from "../../files/sync/sync-report.ts";
+import { notSynced, type SyncReport } from "../../files/sync/sync-report.ts";
+import { createSyncFolder } from "../../files/sync/sync-to.ts";
 import { reserveFolder } from "../../host/temporary-folder.ts";
+import { createCleanedUpError, createInUseError } from "../../prompt/sections/mounted-section.ts";
 import type { OpenAIClient } from "../http/client.ts";
 import { isContainerGone } from "../http/container-calls.ts";
 import type { ContainerSettings } from "./container-config.ts";
@@ -35,6 +35,8 @@ export interface WorkspaceSettings {
   readonly unpack: Unpack;
   readonly syncPolicy: SyncPolicy;
   readonly syncDestination: string | null;
+  /** What happens to a file that was changed on both sides. @default "keep" */
+  readonly onConflict?: ConflictPolicy | undefined;
   readonly deleteOnCleanup: boolean;
   /** The client to use until an adapter evaluates the prompt. */
   readonly client: OpenAIClient | null;
@@ -63,6 +65,7 @@ export class ContainerWorkspace {
   readonly #settings: WorkspaceSettings;
   readonly #connection: WorkspaceConnection;
   readonly #mirror: Mirror;
+  readonly #changes: WorkspaceChanges;
   readonly #transfer: WorkspaceTransfer;
   readonly #keepAlive: KeepAlive;
   #isUsed = false;
@@ -88,6 +91,7 @@ export class ContainerWorkspace {
       reserveFolder(),
       standalone?.root === undefined ? { plan } : { root: standalone.root },
     );
+    this.#changes = new WorkspaceChanges(this.#mirror, options.onConflict);
     const parts = { connection: this.#connection, mirror: this.#mirror };
     const { tarballPath } = standalone ?? {};
     const tracksCodeRuns = standalone === undefined;
@@ -211,12 +215,26 @@ export class ContainerWorkspace {
   }
 
   /** Copies every file to a local folder. */
-  async downloadAll(directory: string): Promise<SyncReport> {
+  async downloadAll(directory: string, onConflict?: ConflictPolicy): Promise<SyncReport> {
     await this.#mirror.ready();
-    const failed = this.#settings.standalone
+    const lost = this.#settings.standalone
       ? await this.container.transfer((step) => this.#transfer.pull(step))
       : await this.#pullLast();
-    return await syncTo(resolve(directory), this.#mirror, failed);
+    return await this.#changes.syncTo(resolve(directory), { lost, onConflict });
+  }
+
+  /** Downloads the changes that code made, and compares the files with what was mounted. */
+  async diff(): Promise<WorkspaceDiff> {
+    if (this.#cleanupResult) throw createCleanedUpError();
+    if (!this.#isUsed) return new WorkspaceDiff([]);
+    await this.#mirror.ready();
+    await this.#pullPresent();
+    return await this.#changes.diff();
+  }
+
+  /** Throws if an evaluation uses the files and the next cleanup would remove them. */
+  checkIdle(): void {
+    if (this.#keepAlive.isHeld && this.#userCount === 1) throw createInUseError();
   }
 
   /** Syncs the files if configured, and removes everything temporary. */
@@ -247,12 +265,27 @@ export class ContainerWorkspace {
     const lost = await this.#pullLast();
     const destination = this.#settings.syncDestination;
     const directory = destination ? resolve(destination) : await createSyncFolder();
-    const report = await syncTo(directory, this.#mirror, lost);
+    const report = await this.#changes.syncTo(directory, { lost, isLast: true });
     this.#syncedDir = directory;
-    const { added, changed, deleted, failed } = report;
-    const event = { directory, added, changed, deleted, failed };
+    const { added, changed, deleted, failed, conflicts } = report;
+    const event = { directory, added, changed, deleted, failed, conflicts };
     this.#connection.publish({ type: "WorkspaceSynced", ...event });
     return report;
+  }
+
+  /** Downloads changes if the container still exists. The changes in a lost container are lost too. */
+  async #pullPresent(): Promise<void> {
+    const { containerId } = this;
+    if (containerId === null || !(await this.#transfer.isStale())) return;
+    const { signal } = new AbortController();
+    try {
+      await this.container.transferIfPresent((now) =>
+        this.#transfer.pullIfStale({ containerId: now ?? containerId, signal }),
+      );
+    } catch (error) {
+      if (!isContainerGone(error)) throw error;
+      this.container.lose(containerId, error);
+    }
   }
 
   /** Downloads changes for the last time. A lost container is not created again for it. */

@@ -34,7 +34,7 @@ export class Mirror extends MountedFolder {
   }
 
   /** The digests of the mounted files. */
-  override get original(): ReadonlyMap<string, string> {
+  get original(): ReadonlyMap<string, string> {
     return this.#originalDigests ?? new Map();
   }
 

@@ -1,3 +1,5 @@
+import { WinkError } from "../../base/errors.ts";
+import type { WorkspaceDiff } from "../../files/changes/workspace-diff.ts";
 import type { Filesystem } from "../../files/filesystem/filesystem.ts";
 import type { HostMountPreview } from "../../files/mounts/host-mount-preview.ts";
 import type { SyncReport } from "../../files/sync/sync-report.ts";
@@ -7,13 +9,32 @@ import { MarkdownSection } from "./markdown-section.ts";
 import type { WorkspaceSectionOptions } from "./workspace-options.ts";
 
 /** A section with files. Tool handlers access them as `context.filesystem`. */
-export interface WorkspaceSection extends Section {
+export interface FilesSection extends Section {
   /** The section's files. */
   readonly filesystem: Filesystem;
 }
 
-/** Returns whether a section is a workspace, for any provider. */
-export function isWorkspace(section: Section): section is WorkspaceSection {
+/**
+ * A workspace of any provider: a section with copies of host files. Code that uses only this type runs on every
+ * adapter; only the constructor of the section differs.
+ */
+export interface WorkspaceSection extends FilesSection, AsyncDisposable {
+  /** Folder with the files on the host, available after `ready()` until cleanup. */
+  readonly tempDir: string;
+  /** Contents of each mount, and its withheld files. */
+  readonly mountPreviews: readonly HostMountPreview[];
+  /** Folder to which the files were copied, or `null` before the sync. */
+  readonly syncedDir: string | null;
+  /** Copies the mounts now. If not called, they are copied on first use. */
+  ready(): Promise<void>;
+  /** Compares the files with what was mounted. */
+  diff(): Promise<WorkspaceDiff>;
+  /** Syncs the files if requested, and deletes all temporary data. */
+  cleanup(): Promise<SyncReport>;
+}
+
+/** Returns whether a section has files, for any provider. */
+export function isWorkspace(section: Section): section is FilesSection {
   if (!("filesystem" in section)) return false;
   const { filesystem } = section;
   return typeof filesystem === "object" && filesystem !== null && "readBytes" in filesystem;
@@ -26,6 +47,9 @@ export interface MountedFiles {
   readonly filesystem: Filesystem;
   readonly syncedDir: string | null;
   ready(): Promise<unknown>;
+  diff(): Promise<WorkspaceDiff>;
+  /** Throws if the last section would remove the files while an evaluation uses them. */
+  checkIdle(): void;
   /** Registers another section that uses the files. The last one cleans them up. */
   share(): void;
   cleanup(): Promise<SyncReport>;
@@ -43,7 +67,7 @@ export abstract class MountedSection<
     Options extends WorkspaceSectionOptions,
   >
   extends MarkdownSection
-  implements AsyncDisposable
+  implements WorkspaceSection
 {
   readonly session: Session;
   /** The mounted files, for use by the adapter. */
@@ -91,8 +115,20 @@ export abstract class MountedSection<
     await this.workspace.ready();
   }
 
-  /** Syncs the files if requested, and deletes all temporary data. */
+  /**
+   * Compares the files with what was mounted. Files of an OpenAI container are downloaded first, if code has run
+   * since the last download.
+   */
+  async diff(): Promise<WorkspaceDiff> {
+    return await this.workspace.diff();
+  }
+
+  /**
+   * Syncs the files if requested, and deletes all temporary data. Can be repeated, and returns the same report.
+   * Throws `WinkError` while an evaluation uses the files.
+   */
   override async cleanup(): Promise<SyncReport> {
+    if (!this.#cleanup) this.workspace.checkIdle();
     this.#cleanup ??= this.workspace.cleanup();
     return await this.#cleanup;
   }
@@ -111,4 +147,15 @@ export abstract class MountedSection<
   async [Symbol.asyncDispose](): Promise<void> {
     await this.cleanup();
   }
+}
+
+/** Returns the error for a cleanup during an evaluation. */
+export function createInUseError(): WinkError {
+  const remedy = "Wait until evaluate() has settled, then call cleanup() again.";
+  return new WinkError(`An evaluation is using the workspace. ${remedy}`);
+}
+
+/** Returns the error for a comparison after cleanup. */
+export function createCleanedUpError(): WinkError {
+  return new WinkError("The workspace was cleaned up. Call diff() before cleanup().");
 }

@@ -1,5 +1,6 @@
 import { PromptValidationError } from "../../base/errors.ts";
 import type { HostMount } from "../../files/mounts/host-mount.ts";
+import type { ConflictPolicy } from "../../files/sync/sync-conflict.ts";
 import type { SyncPolicy } from "../../files/sync/sync-policy.ts";
 import { Session } from "../../session/session.ts";
 import {
@@ -25,6 +26,12 @@ export interface WorkspaceSectionOptions {
   readonly syncDestination?: string | undefined;
   /** When the files are copied back. @default determined by `syncOnCleanup` */
   readonly syncPolicy?: SyncPolicy | undefined;
+  /**
+   * What happens to a file that was changed both in the workspace and on the host since it was mounted. `"keep"`:
+   * the host's version stays, and the other one is stored in `SyncReport.conflictsDir`. `"both"`: the other one is
+   * written beside it, as `name.container.ext`. `"overwrite"`: the host's version is replaced. @default "keep"
+   */
+  readonly onConflict?: ConflictPolicy | undefined;
   /** Paths or globs of secret files, such as keys, to include. @default none */
   readonly allowSecrets?: readonly string[] | undefined;
   /** Whether overrides may replace the text. @default false */
@@ -41,6 +48,7 @@ export const workspaceChecks: Checks<WorkspaceSectionOptions> = {
   syncOnCleanup: optional(checkBoolean),
   syncDestination: optional(checkSingleLine),
   syncPolicy: optional(enumCheck(["never", "cleanup", "eachTurn"])),
+  onConflict: optional(enumCheck(["keep", "overwrite", "both"])),
   acceptsOverrides: optional(checkBoolean),
   // The code that uses these checks them.
   mounts: deferCheck,
@@ -49,6 +57,21 @@ export const workspaceChecks: Checks<WorkspaceSectionOptions> = {
   key: deferCheck,
   title: deferCheck,
 };
+
+/** Throws if `syncOnCleanup` and `syncPolicy` contradict each other. `name` is the name of the section's class. */
+export function checkSyncOptions(
+  { syncOnCleanup, syncPolicy }: Pick<WorkspaceSectionOptions, "syncOnCleanup" | "syncPolicy">,
+  name: string,
+): void {
+  if (syncOnCleanup === undefined || syncPolicy === undefined) return;
+  if (syncOnCleanup === (syncPolicy !== "never")) return;
+  throw new PromptValidationError({
+    field: `${name}.syncOnCleanup`,
+    value: syncOnCleanup,
+    rule: `must be ${!syncOnCleanup} or omitted with syncPolicy: ${JSON.stringify(syncPolicy)}`,
+    remedy: "set only syncPolicy",
+  });
+}
 
 function checkSession(value: unknown, field: string): void {
   if (value instanceof Session) return;

@@ -6,15 +6,22 @@ const loadDisk = () => import("node:fs/promises");
 
 /** Creates a folder on the host with these files, and returns its real path. */
 export async function createHostFolder(tree: HostTree): Promise<string> {
-  const { mkdir, mkdtemp, realpath, writeFile } = await loadDisk();
+  const { mkdtemp, realpath } = await loadDisk();
   const { tmpdir } = await import("node:os");
-  const { dirname, join } = await import("node:path");
+  const { join } = await import("node:path");
   const folder = await realpath(await mkdtemp(join(tmpdir(), "wink-contract-")));
+  await writeHostFiles(folder, tree);
+  return folder;
+}
+
+/** Writes files below a folder of the host. */
+export async function writeHostFiles(folder: string, tree: HostTree): Promise<void> {
+  const { mkdir, writeFile } = await loadDisk();
+  const { dirname, join } = await import("node:path");
   for (const [path, bytes] of Object.entries(tree)) {
     await mkdir(dirname(join(folder, path)), { recursive: true });
     await writeFile(join(folder, path), bytes);
   }
-  return folder;
 }
 
 /** Reads every file below a folder, by path, with one character per byte. */

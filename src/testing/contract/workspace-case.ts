@@ -1,28 +1,12 @@
-import type { Filesystem } from "../../files/filesystem/filesystem.ts";
-import type { HostMountPreview } from "../../files/mounts/host-mount-preview.ts";
-import type { SyncReport } from "../../files/sync/sync-report.ts";
-import type { Section } from "../../prompt/section.ts";
+import type { WorkspaceSection } from "../../prompt/sections/mounted-section.ts";
 import type { WorkspaceSectionOptions } from "../../prompt/sections/workspace-options.ts";
 import type { Session } from "../../session/session.ts";
 import type { RecordingBus } from "../recording-bus.ts";
 import type { HostTree } from "./host-folder.ts";
 import type { ContractSubject, ContractTurn } from "./subject.ts";
 
-/** Members that the workspace sections of all providers share. */
-export interface ContractWorkspace extends Section {
-  /** Folder with the files on the host, available after `ready()` until cleanup. */
-  readonly tempDir: string;
-  /** Contents of each mount, and its withheld files. */
-  readonly mountPreviews: readonly HostMountPreview[];
-  /** The same files, for tools that run locally. */
-  readonly filesystem: Filesystem;
-  /** Folder to which the files were copied, or `null` before the sync. */
-  readonly syncedDir: string | null;
-  /** Copies the mounts now. */
-  ready(): Promise<void>;
-  /** Syncs the files if requested, and deletes all temporary data. */
-  cleanup(): Promise<SyncReport>;
-}
+/** A workspace section under test: any provider's. */
+export type ContractWorkspace = WorkspaceSection;
 
 /** Creates a provider's workspace section from the options that all providers share. */
 export type MakeWorkspace = (options: WorkspaceSectionOptions) => ContractWorkspace;

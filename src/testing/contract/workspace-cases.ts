@@ -3,13 +3,19 @@ import { recordingBus } from "../recording-bus.ts";
 import { createHostFolder, removeFolder } from "./host-folder.ts";
 import type { ContractCase } from "./subject.ts";
 import type { ContractWorkspace, MakeWorkspace, WorkspaceFixture } from "./workspace-case.ts";
+import { workspaceChangeCases } from "./workspace-change-cases.ts";
 import { workspaceCleanupCases } from "./workspace-cleanup-cases.ts";
 import { workspaceMountCases } from "./workspace-mount-cases.ts";
 import { workspaceToolCases } from "./workspace-tool-cases.ts";
 
 /** Returns the cases about workspaces. `make` creates the sections. */
 export function workspaceCases(make: MakeWorkspace): readonly ContractCase[] {
-  const cases = [...workspaceMountCases, ...workspaceToolCases, ...workspaceCleanupCases];
+  const cases = [
+    ...workspaceMountCases,
+    ...workspaceToolCases,
+    ...workspaceCleanupCases,
+    ...workspaceChangeCases,
+  ];
   return cases.map(({ name, script, check }) => ({
     name,
     script,

@@ -145,9 +145,9 @@ export async function createInterceptionFixture(
         ...options,
       });
       onTestFinished(async () => {
-        const { directory, keptIn } = await section.cleanup();
+        const { directory, conflictsDir } = await section.cleanup();
         if (!options.syncDestination && directory) rmSync(directory, { recursive: true });
-        if (keptIn) rmSync(keptIn, { recursive: true });
+        if (conflictsDir) rmSync(conflictsDir, { recursive: true });
       }, CLEANUP_TIMEOUT_MS);
       return section;
     },

@@ -1,8 +1,8 @@
 import { existsSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
-import { ROOT } from "../path.ts";
+import { temporaryTree } from "../../tests/support/temporary-tree.ts";
+import { ROOT } from "./path.ts";
 import { joinPath, PinnedFolder, toDescriptorPath, toReadableName } from "./pinned-folder.ts";
 
 const isLinux = existsSync("/proc/self/fd");

@@ -9,7 +9,7 @@ import {
   readdirSync,
   statSync,
 } from "node:fs";
-import { ROOT } from "../path.ts";
+import { ROOT } from "./path.ts";
 
 /** Options for pinning a folder. */
 export interface PinOptions {
@@ -89,6 +89,23 @@ export class PinnedFolder implements Disposable {
   }
 }
 
+/**
+ * Pins a folder at or below another one, step by step, so that no part of the path is a symlink. Both are real
+ * paths. Throws Node's error if a part was replaced.
+ */
+export function pinBelow(root: string, folder: string): PinnedFolder {
+  const names = folder
+    .slice(root.length)
+    .split("/")
+    .filter((name) => name !== "");
+  let pinned = PinnedFolder.pin(Buffer.from(root));
+  for (const name of names) {
+    using above = pinned;
+    pinned = above.enter(toPinnedName(name));
+  }
+  return pinned;
+}
+
 /** Joins a relative folder path and a name. */
 export function joinPath(folder: string, name: string): string {
   return folder === ROOT ? name : `${folder}/${name}`;
@@ -98,6 +115,9 @@ export function joinPath(folder: string, name: string): string {
 export function toDescriptorPath(descriptor: number, path: Buffer): string | Buffer {
   return HAS_PROC_DESCRIPTORS ? toProcPath(descriptor) : path;
 }
+
+/** Converts a name to the form that {@link PinnedFolder} takes: one character per byte. */
+export const toPinnedName = (name: string): string => Buffer.from(name).toString("latin1");
 
 /** Converts a name or path with one character per byte to bytes. */
 export const toNameBytes = (name: string): Buffer => Buffer.from(name, "latin1");
