@@ -1,5 +1,6 @@
 import { raceAbort } from "../../base/clock.ts";
 import { getErrorMessage, WinkError } from "../../base/errors.ts";
+import { ThrottleError } from "../../base/evaluation-errors.ts";
 import { SharedLock } from "../../base/shared-lock.ts";
 import { ContainerExpiredError } from "../errors/errors.ts";
 import { isContainerGone } from "../http/container-calls.ts";
@@ -70,6 +71,8 @@ export class ContainerLifecycle {
   #creation: Promise<string> | null = null;
   #lost: LostContainer | null = null;
   readonly #gone = new Set<string>();
+  /** The containers that `release` could not delete. */
+  #undeleted: readonly string[] = [];
   #replacements = 0;
   #pendingReplacement: ReplacedFiles | null = null;
 
@@ -159,7 +162,10 @@ export class ContainerLifecycle {
   /** Whether a container still exists at the provider. */
   async isAlive(id: string, signal: AbortSignal): Promise<boolean> {
     try {
-      const status = await this.#options.connection.calls.getStatus(id, { signal });
+      const status = await this.#options.connection.send(
+        (calls) => calls.getStatus(id, { signal }),
+        signal,
+      );
       return status !== "expired" && status !== "deleted";
     } catch (error) {
       if (isContainerGone(error)) return false;
@@ -183,23 +189,42 @@ export class ContainerLifecycle {
       await this.ensure({ signal });
     } catch (secondError) {
       signal.throwIfAborted();
-      throw secondError instanceof ContainerExpiredError
-        ? secondError
-        : createExpiredError(id, secondError);
+      throw toReplacementError(id, secondError);
     }
   }
 
-  /** Releases the container. It expires at the provider, or is deleted now with `remove`. */
+  /**
+   * Releases the container. It expires at the provider, or is deleted now with `remove`. Throws the
+   * first error if a container could not be deleted. The next call with `remove` deletes it.
+   */
   async release({ remove = false }: { readonly remove?: boolean } = {}): Promise<void> {
-    if (this.#state === "released") return;
-    this.#state = "released";
-    this.#released.abort(createReleasedError());
-    await this.#creation?.catch(() => {}); // an aborted creation deletes its own container
-    const id = this.#id;
-    this.#id = null;
-    if (!remove) return;
-    if (id !== null) await this.#remove(id);
-    for (const gone of this.#gone) await this.#remove(gone); // it may still retain data
+    if (this.#state !== "released") {
+      this.#state = "released";
+      this.#released.abort(createReleasedError());
+      await this.#creation?.catch(() => {}); // an aborted creation deletes its own container
+      const own = this.#id === null ? [] : [this.#id];
+      this.#id = null;
+      this.#undeleted = remove ? [...own, ...this.#gone] : []; // a lost one may still retain data
+    }
+    if (remove) await this.#deleteReleased();
+  }
+
+  async #deleteReleased(): Promise<void> {
+    const errors: unknown[] = [];
+    const undeleted: string[] = [];
+    for (const id of this.#undeleted) {
+      try {
+        await this.#options.connection.send(
+          (calls) => calls.remove(id),
+          createNeverAbortedSignal(),
+        );
+      } catch (error) {
+        errors.push(error);
+        undeleted.push(id);
+      }
+    }
+    this.#undeleted = undeleted;
+    if (errors.length > 0) throw errors[0];
   }
 
   async #retryInReplacement<Result>(
@@ -214,9 +239,7 @@ export class ContainerLifecycle {
       signal.throwIfAborted();
       if (second !== null && !isContainerGone(secondError)) throw secondError; // the operation failed
       if (second !== null) this.lose(second, secondError);
-      throw secondError instanceof ContainerExpiredError
-        ? secondError
-        : createExpiredError(first, secondError);
+      throw toReplacementError(first, secondError);
     }
   }
 
@@ -291,7 +314,7 @@ export class ContainerLifecycle {
     connection.publish({ type: "ContainerReplaced", ...event });
   }
 
-  /** Deletes a container. A failure is only logged, because the container expires. */
+  /** Deletes a container that could not be filled. A failure is only logged, because it expires. */
   async #remove(id: string): Promise<void> {
     const { calls, logger } = this.#options.connection;
     try {
@@ -308,6 +331,12 @@ function createNeverAbortedSignal(): AbortSignal {
 
 function createReleasedError(): WinkError {
   return new WinkError("The container was released. Create a new workspace.");
+}
+
+/** Returns the error for a container whose replacement failed. A throttled replacement may be retried. */
+function toReplacementError(id: string, error: unknown): WinkError {
+  const isExplained = error instanceof ContainerExpiredError || error instanceof ThrottleError;
+  return isExplained ? error : createExpiredError(id, error);
 }
 
 function createExpiredError(id: string, cause: unknown): ContainerExpiredError {

@@ -70,6 +70,8 @@ export class ContainerWorkspace {
   #userCount = 1;
   #cleanupResult: Promise<SyncReport> | null = null;
   #syncedDir: string | null = null;
+  /** Whether the container has changes that could not be downloaded on cleanup. */
+  #hasUnsavedChanges = false;
 
   constructor(options: WorkspaceSettings, clock: Clock = systemClock) {
     const {
@@ -233,11 +235,22 @@ export class ContainerWorkspace {
       return isSynced ? await this.#sync() : notSynced;
     } finally {
       try {
-        const remove = this.#settings.deleteOnCleanup || this.#isTransient;
-        await this.container.release({ remove });
+        // Changes that were not downloaded exist only there. With zero data retention they must go too.
+        const isDeletable = this.#settings.deleteOnCleanup && !this.#hasUnsavedChanges;
+        await this.#release(isDeletable || this.#isTransient);
       } finally {
         await this.#mirror.remove();
       }
+    }
+  }
+
+  /** Releases the container. If it cannot be deleted, that is logged, so that the report is not lost. */
+  async #release(remove: boolean): Promise<void> {
+    try {
+      await this.container.release({ remove });
+    } catch (error) {
+      const problem = getErrorMessage(error);
+      this.#connection.logger.warn("could not delete a container", { problem });
     }
   }
 
@@ -245,6 +258,7 @@ export class ContainerWorkspace {
     // If copying the mounts failed, an earlier call reported why. Then no files exist to sync.
     if ((await this.#mirror.ready().catch(() => null)) === null) return notSynced;
     const lost = await this.#pullLast();
+    this.#hasUnsavedChanges = await this.#transfer.isStale();
     const destination = this.#settings.syncDestination;
     const directory = destination ? resolve(destination) : await createSyncFolder();
     const report = await syncTo(directory, this.#mirror, lost);

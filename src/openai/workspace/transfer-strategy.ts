@@ -1,3 +1,4 @@
+import type { ThrottleError } from "../../base/evaluation-errors.ts";
 import type { SyncFailure } from "../../files/sync/sync-failure.ts";
 import type { Mirror } from "./mirror.ts";
 import type { TransferStep, WorkspaceConnection } from "./workspace-connection.ts";
@@ -19,6 +20,8 @@ export interface PullResult {
   readonly failed: readonly SyncFailure[];
   /** Whether another attempt would download nothing more. */
   readonly isComplete: boolean;
+  /** The error of a download that stayed throttled, after which no other was started. @default none */
+  readonly throttled?: ThrottleError | null | undefined;
 }
 
 /**

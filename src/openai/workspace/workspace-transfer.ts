@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { getErrorMessage } from "../../base/errors.ts";
 import type { SyncFailure } from "../../files/sync/sync-failure.ts";
+import { isContainerGone } from "../http/container-calls.ts";
 import { ArchiveUploadStrategy, UnpackingFailure } from "./archive-upload-strategy.ts";
 import type { ContainerContents } from "./container-lifecycle.ts";
 import { SingleFileStrategy } from "./single-file-strategy.ts";
@@ -130,19 +131,19 @@ export class WorkspaceTransfer implements ContainerContents {
     try {
       return await this.pull(step);
     } catch (error) {
-      return [
-        ...this.#failed,
-        { path: ".", reason: `${DOWNLOAD_FAILED}: ${getErrorMessage(error)}` },
-      ];
+      const where = isContainerGone(error) ? "" : ` from container ${step.containerId}`;
+      const reason = `${DOWNLOAD_FAILED}${where}: ${getErrorMessage(error)}`;
+      return [...this.#failed, { path: ".", reason }];
     }
   }
 
   async #pull(step: TransferStep): Promise<readonly SyncFailure[]> {
     this.#staleness.markFresh(); // set first: code that runs during the download makes the files stale again
     try {
-      const { failed, isComplete } = await this.#strategy.pull(this.touched, step);
+      const { failed, isComplete, throttled } = await this.#strategy.pull(this.touched, step);
       this.#failed = failed;
       if (!isComplete) this.#staleness.markStale();
+      if (throttled) throw throttled;
       return failed;
     } catch (error) {
       this.#staleness.markStale();
