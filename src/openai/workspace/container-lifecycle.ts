@@ -24,6 +24,8 @@ export type ContainerState =
 
 /** The files that every new container is filled with, and their state when a container is lost. */
 export interface ContainerContents {
+  /** Prepares the files on the host, before a container is created for them. */
+  ready(): Promise<void>;
   fill(step: FillStep): Promise<void>;
   readonly fileCount: number;
   /** Whether changes that code made were lost when the container was last filled. */
@@ -268,6 +270,7 @@ export class ContainerLifecycle {
     this.#state = "creating";
     let id: string | null = null;
     try {
+      await contents?.ready();
       const body = { name, ...settings.request };
       const created = await connection.send((calls) => calls.create(body, { signal }), signal);
       id = created.id;

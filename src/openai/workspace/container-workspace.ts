@@ -48,7 +48,7 @@ export interface WorkspaceSettings {
 export interface StandaloneFiles {
   /** The path of an archive that is uploaded to every container as is. */
   readonly tarballPath?: string | undefined;
-  /** A local folder with the archive's contents. @default a temporary folder */
+  /** A local folder with the archive's contents. @default a temporary folder that it is unpacked into */
   readonly root?: string | undefined;
 }
 
@@ -86,12 +86,10 @@ export class ContainerWorkspace {
     this.plan = plan;
     this.#settings = options;
     this.#connection = new WorkspaceConnection(client, clock);
-    this.#mirror = new Mirror(
-      reserveFolder(),
-      standalone?.root === undefined ? { plan } : { root: standalone.root },
-    );
+    const { root, tarballPath } = standalone ?? {};
+    const source = root === undefined ? { plan } : { root };
+    this.#mirror = new Mirror(reserveFolder(), source, { tarball: tarballPath });
     const parts = { connection: this.#connection, mirror: this.#mirror };
-    const { tarballPath } = standalone ?? {};
     const tracksCodeRuns = standalone === undefined;
     const contents = new WorkspaceTransfer({
       ...parts,
@@ -218,7 +216,8 @@ export class ContainerWorkspace {
     const failed = this.#settings.standalone
       ? await this.container.transfer((step) => this.#transfer.pull(step))
       : await this.#pullLast();
-    return await syncTo(resolve(directory), this.#mirror, failed);
+    const all = [...this.#mirror.skippedEntries, ...failed];
+    return await syncTo(resolve(directory), this.#mirror, all);
   }
 
   /** Syncs the files if configured, and removes everything temporary. */

@@ -71,9 +71,13 @@ export class WorkspaceTransfer implements ContainerContents {
     return this.#isFlattened;
   }
 
+  /** Copies the mounts to the mirror, once. */
+  async ready(): Promise<void> {
+    await this.#parts.mirror.ready();
+  }
+
   /** Uploads all files to a new container. */
   async fill(step: FillStep): Promise<void> {
-    await this.#parts.mirror.ready();
     await this.#sendTouched(step, async () => {
       this.#fileCount = await this.#strategy.fill(step);
     });

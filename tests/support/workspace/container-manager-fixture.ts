@@ -76,6 +76,7 @@ export async function createContainerManagerFixture(): Promise<ContainerManagerF
         name: "test",
         connection,
         contents: {
+          ready: async () => {},
           fill: ({ containerId, report, signal }) => fill(containerId, report, signal),
           fileCount: 0,
           hasLostWork: false,
