@@ -5,8 +5,8 @@ import { ThrottleError } from "../../base/evaluation-errors.ts";
 import { normalizePath } from "../../files/path.ts";
 import type { SyncFailure } from "../../files/sync/sync-failure.ts";
 import { type ContainerFile, isContainerGone } from "../http/container-calls.ts";
-import { hashFile, isOddName } from "./mirror.ts";
-import { ODD_NAME_REASON, OWN_PREFIX } from "./python-snippets.ts";
+import { hashFile } from "./mirror.ts";
+import { OWN_PREFIX } from "./python-snippets.ts";
 import { forEachTransfer } from "./transfer-limit.ts";
 import type { PullResult, StrategyParts } from "./transfer-strategy.ts";
 import type { TransferStep } from "./workspace-connection.ts";
@@ -61,7 +61,7 @@ export class ListedFiles {
     const now = new Map(known);
     const failed: SyncFailure[] = [];
     const all = await this.#listAll(step);
-    const listed = this.#mapByPath(all, toPath, { known, failed });
+    const listed = this.#mapByPath(all, toPath, failed);
     const gone = [...known.keys()].filter(
       (path) => !listed.has(path) && !touched.has(path) && this.#wouldBeListed(toLocation(path)),
     );
@@ -105,7 +105,7 @@ export class ListedFiles {
   #mapByPath(
     all: readonly ContainerFile[],
     toPath: (file: ContainerFile) => string | null,
-    { known, failed }: { known: ReadonlyMap<string, string>; readonly failed: SyncFailure[] },
+    failed: SyncFailure[],
   ): ReadonlyMap<string, ContainerFile> {
     const listed = new Map<string, ContainerFile>();
     for (const file of all) {
@@ -113,8 +113,7 @@ export class ListedFiles {
       if (path === null) continue;
       if (file.path.slice(ROOT.length).includes("/")) this.#hasFolders = true;
       try {
-        if (isOddName(path) && !known.has(path)) failed.push({ path, reason: ODD_NAME_REASON });
-        else listed.set(normalizePath(path), file); // the list is in ascending order, so the newest file wins
+        listed.set(normalizePath(path), file); // the list is in ascending order, so the newest file wins
       } catch (error) {
         failed.push({ path, reason: getErrorMessage(error) });
       }

@@ -145,7 +145,7 @@ export class Mirror extends MountedFolder {
 }
 
 /** Whether a name has control characters or backslashes. New entries with such names are not copied. */
-export function isOddName(path: string): boolean {
+function isOddName(path: string): boolean {
   return /[\p{Cc}\\]/u.test(path);
 }
 

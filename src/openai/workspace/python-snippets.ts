@@ -140,7 +140,8 @@ export function changesSnippet(known: KnownFiles, archive: string, limits: Chang
             if os.path.islink(path):
                 skip(path, "${SYMLINK_REASON}")
             elif path.count("/") > 63 or re.search(r"[\\udc80-\\udcff]", path):
-                skip(path, "${ODD_NAME_REASON}")
+                if not os.listdir(path):
+                    skip(path, "${ODD_NAME_REASON}")
             else:
                 folders.append(path)
         for path in [prefix + name for name in names]:
