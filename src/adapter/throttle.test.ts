@@ -84,6 +84,13 @@ describe("retryThrottled()", () => {
     expect(attempts).toBe(3);
   });
 
+  test("does not repeat an error that a nested call has already retried", async () => {
+    const { outcome } = await retryScript([createThrottleError()], { policy: { maxAttempts: 1 } });
+    expect(outcome).toMatchObject({ attempts: 1 });
+    expect(await retryScript([outcome])).toEqual({ outcome, waits: [], attempts: 1 });
+    expect(outcome).toMatchObject({ attempts: 1 });
+  });
+
   test("makes five attempts by default", async () => {
     const { attempts } = await retryScript(Array.from({ length: 9 }, () => createThrottleError()));
     expect(attempts).toBe(5);

@@ -67,9 +67,12 @@ export interface ThrottleSettings extends RetrySettings {
   readonly signal: AbortSignal;
 }
 
+/** Errors whose retries are used up. An outer retry does not repeat them. */
+const exhausted = new WeakSet<ThrottleError>();
+
 /**
  * Retries throttled attempts after the delay that the provider requests. Throws the last
- * `ThrottleError`.
+ * `ThrottleError`. An error that a nested call has already retried is thrown unchanged.
  */
 export async function retryThrottled<Result>(
   attempt: () => Promise<Result>,
@@ -80,10 +83,13 @@ export async function retryThrottled<Result>(
     try {
       return await attempt();
     } catch (error) {
-      if (!(error instanceof ThrottleError)) throw error;
+      if (!(error instanceof ThrottleError) || exhausted.has(error)) throw error;
       Object.assign(error, { attempts });
       const delayMs = computeDelay(error, waitedMs, setting);
-      if (delayMs === null) throw error;
+      if (delayMs === null) {
+        exhausted.add(error);
+        throw error;
+      }
       const { kind } = error;
       setting.logger.warn("throttled: waiting to try again", { kind, attempts, delayMs });
       await setting.clock.sleep(delayMs, setting.signal);

@@ -67,8 +67,27 @@ describe("unpackArchive()", () => {
   });
 
   test("returns no note and no files for an empty archive", async () => {
-    expect(await createArchive([]).unpack()).toEqual({ files: [], note: null });
+    const empty = { files: [], note: null, folders: [], skipped: [] };
+    expect(await createArchive([]).unpack()).toEqual(empty);
   });
+
+  test.each([
+    ["a small archive", createEntries(1, 10)],
+    ["a large archive", LARGE],
+  ])(
+    "returns folders and skipped entries once, and only permission bits: %s",
+    async (_, entries) => {
+      const odd = [
+        { name: "./", type: "5" },
+        { name: "empty/", type: "5" },
+        { name: "link", type: "2" },
+        { name: "tool", mode: "0006750\0" },
+      ];
+      const { files, folders, skipped } = await createArchive([...odd, ...entries]).unpack();
+      expect([folders, skipped.map(({ name }) => name)]).toEqual([["empty"], ["link"]]);
+      expect(files.find(({ path }) => path === "tool")?.mode).toBe(0o750);
+    },
+  );
 
   test.each([
     ["a small archive", createEntries(3, 10)],

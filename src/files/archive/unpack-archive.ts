@@ -2,7 +2,6 @@ import { mkdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { runInThread } from "../../host/threads/run-in-thread.ts";
 import {
-  type UnpackedFile,
   type UnpackedShare,
   type UnpackTask,
   unpackFiles,
@@ -14,13 +13,8 @@ export interface UnpackOptions extends Pick<UnpackTask, "into" | "limits" | "not
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The contents of an unpacked archive. */
-export interface UnpackedArchive {
-  /** The files, in archive order. */
-  readonly files: readonly UnpackedFile[];
-  /** The bytes of the note, or `null` if it is missing. */
-  readonly note: Uint8Array | null;
-}
+/** The contents of an unpacked archive. The files are in archive order. */
+export type UnpackedArchive = UnpackedShare;
 
 /** Up to this size, unpacking here is faster than starting a thread. */
 const SMALL_BYTES = 64 * 1024;
@@ -52,7 +46,9 @@ export async function unpackArchive(
       : await Promise.all(tasks.map(unpackFiles));
   const files = shares.flatMap((share) => share.files);
   files.sort((one, other) => one.order - other.order);
-  return { files, note: shares.find(({ note }) => note !== null)?.note ?? null };
+  const note = shares.find((share) => share.note !== null)?.note ?? null;
+  const [{ folders, skipped } = { folders: [], skipped: [] }] = shares; // each share reads all entries
+  return { files, note, folders, skipped };
 }
 
 /** Runs one thread per task. The first failure stops all of them. */

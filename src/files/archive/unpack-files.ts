@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { chmodSync, closeSync, openSync, writeSync } from "node:fs";
 import { threadJob } from "../../host/threads/thread-job.ts";
-import { readTar, type TarFile, type TarLimits } from "./tar/read-tar.ts";
+import { readTar, type SkippedEntry, type TarFile, type TarLimits } from "./tar/read-tar.ts";
 
 /** Describes one unpacking job. */
 export interface UnpackTask {
@@ -9,8 +9,8 @@ export interface UnpackTask {
   /** An existing, empty folder. */
   readonly into: string;
   readonly limits: Pick<TarLimits, "maxBytes" | "maxEntries">;
-  /** The path of the entry whose bytes are returned instead of written. */
-  readonly note: string;
+  /** The path of the entry whose bytes are returned instead of written. @default none */
+  readonly note?: string | undefined;
   /** The share of this job if several unpack one archive: each reads all names but writes only its own files. */
   readonly share: { readonly index: number; readonly count: number };
 }
@@ -20,6 +20,10 @@ export interface UnpackedShare {
   readonly files: readonly UnpackedFile[];
   /** The bytes of the note, or `null` if it is missing or in another share. */
   readonly note: Uint8Array | null;
+  /** The folder entries of the whole archive, by their checked paths. */
+  readonly folders: readonly string[];
+  /** The entries of the whole archive that are neither files nor folders. */
+  readonly skipped: readonly SkippedEntry[];
 }
 
 /** An archived file after it was written to disk. */
@@ -28,6 +32,8 @@ export interface UnpackedFile {
   readonly path: string;
   /** The file's SHA-256 in hexadecimal. */
   readonly digest: string;
+  /** The permission bits in the archive, such as `0o644`. The file on disk has mode 644 or 755. */
+  readonly mode: number;
   /** The file on disk that has the bytes. */
   readonly hostPath: string;
   /** The position among all entries of the archive. */
@@ -41,19 +47,24 @@ export interface UnpackedFile {
 export async function unpackFiles(task: UnpackTask): Promise<UnpackedShare> {
   const { archive, into, limits, share } = task;
   const files: UnpackedFile[] = [];
+  const folders: string[] = [];
+  const skipped: SkippedEntry[] = [];
   let note: Uint8Array | null = null;
   let order = 0;
-  for await (const entry of readTar(archive, limits)) {
+  const onFolder = (path: string) => void folders.push(path);
+  const onSkipped = (entry: SkippedEntry) => void skipped.push(entry);
+  for await (const entry of readTar(archive, { ...limits, onFolder, onSkipped })) {
     const isInShare = order % share.count === share.index;
     if (isInShare && entry.path === task.note) {
       note = await readEntryBytes(entry);
     } else if (isInShare) {
       const at = `${into}/${order}`;
-      files.push({ path: entry.path, digest: await writeEntry(entry, at), hostPath: at, order });
+      const digest = await writeEntry(entry, at);
+      files.push({ path: entry.path, digest, mode: entry.mode & 0o777, hostPath: at, order });
     }
     order += 1;
   }
-  return { files, note };
+  return { files, note, folders, skipped };
 }
 
 /** Runs `unpackFiles` in a thread. */

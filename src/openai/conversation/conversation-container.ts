@@ -1,7 +1,7 @@
 import type { AdapterEvent } from "../../adapter/events.ts";
 import type { Turn } from "../../adapter/model-client.ts";
 import { getErrorMessage, InvalidOptionError } from "../../base/errors.ts";
-import { PromptEvaluationError } from "../../base/evaluation-errors.ts";
+import { PromptEvaluationError, ThrottleError } from "../../base/evaluation-errors.ts";
 import { readRecord, readStringOrNull } from "../../base/loose-fields.ts";
 import { noUsage, type TokenUsage } from "../../base/usage.ts";
 import { planMounts } from "../../files/mounts/plan-mounts.ts";
@@ -246,7 +246,10 @@ export class ConversationContainer {
 
 const NO_CONTAINERS: ReadonlySet<string> = new Set();
 
-/** Runs `work` and wraps its error as a failure of the request. Throttled requests were already retried. */
+/**
+ * Runs `work` and wraps its error as a failure of the request. A `ThrottleError` is not wrapped: its
+ * attempts are used up, so the evaluation does not repeat it.
+ */
 async function wrapRequestErrors<Result>(
   promptName: string,
   signal: AbortSignal,
@@ -256,7 +259,7 @@ async function wrapRequestErrors<Result>(
     return await work();
   } catch (error) {
     signal.throwIfAborted();
-    throw createRequestFailure(error, promptName);
+    throw error instanceof ThrottleError ? error : createRequestFailure(error, promptName);
   }
 }
 

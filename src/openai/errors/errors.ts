@@ -1,5 +1,5 @@
 import { getErrorMessage, WinkError } from "../../base/errors.ts";
-import { PromptEvaluationError } from "../../base/evaluation-errors.ts";
+import { PromptEvaluationError, ThrottleError } from "../../base/evaluation-errors.ts";
 import { toSentence } from "../../base/to-sentence.ts";
 
 /** A container expired or was deleted, and it was not or could not be replaced. */
@@ -28,7 +28,9 @@ export class CompactionError extends PromptEvaluationError {
   /** Why compaction failed. */
   readonly originalError: unknown;
 
-  constructor(tokenCount: number, originalError: unknown, promptName: string) {
+  constructor(tokenCount: number, error: unknown, promptName: string) {
+    // The request's own error, also if its retries are used up.
+    const originalError = error instanceof ThrottleError ? error.cause : error;
     const problem = `The conversation of ${tokenCount} tokens could not be compacted`;
     const message = `${problem}: ${getErrorMessage(originalError)}`;
     super(message, { promptName, phase: "request", cause: originalError });

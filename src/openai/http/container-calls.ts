@@ -1,3 +1,4 @@
+import { ThrottleError } from "../../base/evaluation-errors.ts";
 import { isPlainObject } from "../../base/freeze.ts";
 import {
   readNumber,
@@ -176,6 +177,7 @@ export class ContainerCalls {
  * one, or without a process to run code. A plain 404 is not enough, as a file may be missing.
  */
 export function isContainerGone(error: unknown): boolean {
+  if (error instanceof ThrottleError) return isContainerGone(error.cause);
   const ours = isOfficialClientError(error) ? toRequestError(error, { secrets: [] }) : error;
   return isContainerLost(ours) || hasDeadKernel(ours);
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { resolveThrottlePolicy } from "../../adapter/throttle.ts";
+import { ThrottleError } from "../../base/evaluation-errors.ts";
 import { fakeClock } from "../../testing/fake-clock.ts";
 import { OpenAIRequestError } from "../errors/request-error.ts";
 import { createRetrySettings, withRetries } from "./retry.ts";
@@ -17,8 +18,8 @@ function createFailingRequest(...errors: readonly unknown[]) {
   return { tried, request };
 }
 
-const createThrottledError = () =>
-  new OpenAIRequestError("Later.", { reason: "status", status: 429 });
+const createThrottledError = (more: { readonly retryAfterMs?: number } = {}) =>
+  new OpenAIRequestError("Later.", { reason: "status", status: 429, ...more });
 const createClock = () => fakeClock({ skipsSleep: true });
 
 describe("withRetries()", () => {
@@ -28,14 +29,16 @@ describe("withRetries()", () => {
     expect(tried.times).toBe(3);
   });
 
-  test("throws the last attempt's error", async () => {
-    const last = createThrottledError();
+  test("throws a ThrottleError with the last attempt's error when the attempts are used up", async () => {
+    const last = createThrottledError({ retryAfterMs: 20 });
     const { tried, request } = createFailingRequest(createThrottledError(), last);
     const retry = {
       ...createRetrySettings(createClock()),
       throttle: resolveThrottlePolicy({ maxAttempts: 2 }),
     };
-    await expect(withRetries(request, retry, never)).rejects.toBe(last);
+    const error: unknown = await withRetries(request, retry, never).catch((thrown) => thrown);
+    expect(error).toBeInstanceOf(ThrottleError);
+    expect(error).toMatchObject({ kind: "rate_limit", retryAfterMs: 20, attempts: 2, cause: last });
     expect(tried.times).toBe(2);
   });
 

@@ -15,7 +15,9 @@ export function createRetrySettings(clock: Clock = systemClock): RetrySettings {
 }
 
 /**
- * Sends a request and retries it while the provider throttles it. Throws the last request's error.
+ * Sends a request and retries it while the provider throttles it. Throws a `ThrottleError` when the
+ * attempts are used up, otherwise the request's own error. The retries of an evaluation do not repeat
+ * that `ThrottleError`, and the evaluation adds its prompt's name.
  */
 export async function withRetries<Result>(
   request: () => Promise<Result>,
@@ -32,16 +34,6 @@ export async function withRetries<Result>(
     }
   };
   const { throttle, clock, random, logger } = retry;
-  try {
-    return await retryThrottled(sendOnce, {
-      throttle,
-      clock,
-      random,
-      logger,
-      deadline: null,
-      signal,
-    });
-  } catch (error) {
-    throw error instanceof ThrottleError ? error.cause : error; // this is not part of an evaluation
-  }
+  const settings = { throttle, clock, random, logger, deadline: null, signal };
+  return await retryThrottled(sendOnce, settings);
 }

@@ -26,9 +26,15 @@ export interface ContainerFilesystemOptions {
   readonly client: OpenAIClient;
   /** Configures the container. @default the defaults of `ContainerConfig` */
   readonly containerConfig?: ContainerConfig | undefined;
-  /** The path of an archive that is uploaded to every container as is. @default none */
+  /**
+   * The path of an archive, `.tar` or `.tar.gz`, that the file system starts with. It is uploaded to every
+   * container as is. @default none
+   */
   readonly tarballPath?: string | undefined;
-  /** A local folder with the archive's contents, which is also modified. @default a temporary folder */
+  /**
+   * A local folder with the archive's contents, which is also modified. @default a temporary folder that
+   * the archive is unpacked into
+   */
   readonly localRoot?: string | undefined;
 }
 

@@ -1,5 +1,6 @@
 import { raceAbort } from "../../base/clock.ts";
 import { getErrorMessage, WinkError } from "../../base/errors.ts";
+import { ThrottleError } from "../../base/evaluation-errors.ts";
 import { SharedLock } from "../../base/shared-lock.ts";
 import { ContainerExpiredError } from "../errors/errors.ts";
 import { isContainerGone } from "../http/container-calls.ts";
@@ -23,10 +24,16 @@ export type ContainerState =
 
 /** The files that every new container is filled with, and their state when a container is lost. */
 export interface ContainerContents {
+  /** Prepares the files on the host, before a container is created for them. */
+  ready(): Promise<void>;
   fill(step: FillStep): Promise<void>;
   readonly fileCount: number;
   /** Whether changes that code made were lost when the container was last filled. */
   readonly hasLostWork: boolean;
+  /** The entries of the lost container that could not be copied from it, when another was last filled. */
+  readonly lostEntries: readonly string[];
+  /** Whether code may have made changes in the lost container that the provider does not list. */
+  readonly hasUnlistedChanges: boolean;
   /** Whether files are uploaded one by one, under flat names. */
   readonly writesThrough: boolean;
 }
@@ -47,6 +54,10 @@ export interface ReplacedFiles {
   readonly isStale: boolean;
   /** Whether the files have flat names. */
   readonly isFlat: boolean;
+  /** The entries that could not be copied from the lost container. */
+  readonly lostEntries: readonly string[];
+  /** Whether code may have made changes that the provider does not list. */
+  readonly hasUnlistedChanges: boolean;
 }
 
 interface LostContainer {
@@ -70,6 +81,8 @@ export class ContainerLifecycle {
   #creation: Promise<string> | null = null;
   #lost: LostContainer | null = null;
   readonly #gone = new Set<string>();
+  /** The containers that `release` could not delete. */
+  #undeleted: readonly string[] = [];
   #replacements = 0;
   #pendingReplacement: ReplacedFiles | null = null;
 
@@ -159,7 +172,10 @@ export class ContainerLifecycle {
   /** Whether a container still exists at the provider. */
   async isAlive(id: string, signal: AbortSignal): Promise<boolean> {
     try {
-      const status = await this.#options.connection.calls.getStatus(id, { signal });
+      const status = await this.#options.connection.send(
+        (calls) => calls.getStatus(id, { signal }),
+        signal,
+      );
       return status !== "expired" && status !== "deleted";
     } catch (error) {
       if (isContainerGone(error)) return false;
@@ -183,23 +199,42 @@ export class ContainerLifecycle {
       await this.ensure({ signal });
     } catch (secondError) {
       signal.throwIfAborted();
-      throw secondError instanceof ContainerExpiredError
-        ? secondError
-        : createExpiredError(id, secondError);
+      throw toReplacementError(id, secondError);
     }
   }
 
-  /** Releases the container. It expires at the provider, or is deleted now with `remove`. */
+  /**
+   * Releases the container. It expires at the provider, or is deleted now with `remove`. Throws the
+   * first error if a container could not be deleted. The next call with `remove` deletes it.
+   */
   async release({ remove = false }: { readonly remove?: boolean } = {}): Promise<void> {
-    if (this.#state === "released") return;
-    this.#state = "released";
-    this.#released.abort(createReleasedError());
-    await this.#creation?.catch(() => {}); // an aborted creation deletes its own container
-    const id = this.#id;
-    this.#id = null;
-    if (!remove) return;
-    if (id !== null) await this.#remove(id);
-    for (const gone of this.#gone) await this.#remove(gone); // it may still retain data
+    if (this.#state !== "released") {
+      this.#state = "released";
+      this.#released.abort(createReleasedError());
+      await this.#creation?.catch(() => {}); // an aborted creation deletes its own container
+      const own = this.#id === null ? [] : [this.#id];
+      this.#id = null;
+      this.#undeleted = remove ? [...own, ...this.#gone] : []; // a lost one may still retain data
+    }
+    if (remove) await this.#deleteReleased();
+  }
+
+  async #deleteReleased(): Promise<void> {
+    const errors: unknown[] = [];
+    const undeleted: string[] = [];
+    for (const id of this.#undeleted) {
+      try {
+        await this.#options.connection.send(
+          (calls) => calls.remove(id),
+          createNeverAbortedSignal(),
+        );
+      } catch (error) {
+        errors.push(error);
+        undeleted.push(id);
+      }
+    }
+    this.#undeleted = undeleted;
+    if (errors.length > 0) throw errors[0];
   }
 
   async #retryInReplacement<Result>(
@@ -214,9 +249,7 @@ export class ContainerLifecycle {
       signal.throwIfAborted();
       if (second !== null && !isContainerGone(secondError)) throw secondError; // the operation failed
       if (second !== null) this.lose(second, secondError);
-      throw secondError instanceof ContainerExpiredError
-        ? secondError
-        : createExpiredError(first, secondError);
+      throw toReplacementError(first, secondError);
     }
   }
 
@@ -245,6 +278,7 @@ export class ContainerLifecycle {
     this.#state = "creating";
     let id: string | null = null;
     try {
+      await contents?.ready();
       const body = { name, ...settings.request };
       const created = await connection.send((calls) => calls.create(body, { signal }), signal);
       id = created.id;
@@ -281,17 +315,28 @@ export class ContainerLifecycle {
 
   /** Publishes a replacement. The model is notified only about a container that was ready. */
   #publishReplacement({ containerId, reason, hasServed }: LostContainer, replacedBy: string): void {
-    const { contents, connection } = this.#options;
-    const { fileCount: restored = 0, hasLostWork = false, writesThrough = false } = contents ?? {};
+    const { contents = NO_CONTENTS, connection } = this.#options;
+    const { fileCount: restored, hasLostWork, lostEntries, hasUnlistedChanges } = contents;
     const lost = hasServed ? ["the memory of running code"] : [];
     if (hasLostWork) lost.push("changes that code made to files since the last download");
-    const isStale = hasLostWork || (this.#pendingReplacement?.isStale ?? false);
-    if (hasServed) this.#pendingReplacement = { isStale, isFlat: writesThrough };
+    if (hasUnlistedChanges) lost.push(UNLISTED_CHANGES);
+    lost.push(...lostEntries.slice(0, MAX_LISTED_ENTRIES));
+    const others = lostEntries.length - MAX_LISTED_ENTRIES;
+    if (others > 0) lost.push(`${others} other files`);
+    const before = this.#pendingReplacement; // the model may have missed it
+    if (hasServed) {
+      this.#pendingReplacement = {
+        isStale: hasLostWork || (before?.isStale ?? false),
+        isFlat: contents.writesThrough,
+        lostEntries: [...(before?.lostEntries ?? []), ...lostEntries],
+        hasUnlistedChanges: hasUnlistedChanges || (before?.hasUnlistedChanges ?? false),
+      };
+    }
     const event = { containerId, replacedBy, reason, restored, lost };
     connection.publish({ type: "ContainerReplaced", ...event });
   }
 
-  /** Deletes a container. A failure is only logged, because the container expires. */
+  /** Deletes a container that could not be filled. A failure is only logged, because it expires. */
   async #remove(id: string): Promise<void> {
     const { calls, logger } = this.#options.connection;
     try {
@@ -302,12 +347,33 @@ export class ContainerLifecycle {
   }
 }
 
+/** The most entries that one event lists. */
+const MAX_LISTED_ENTRIES = 1_000;
+
+const UNLISTED_CHANGES =
+  "file modes, empty folders and symlinks that code made, which the provider does not list";
+
+/** A container that stays empty. */
+const NO_CONTENTS = {
+  fileCount: 0,
+  hasLostWork: false,
+  lostEntries: [],
+  hasUnlistedChanges: false,
+  writesThrough: false,
+} as const;
+
 function createNeverAbortedSignal(): AbortSignal {
   return new AbortController().signal;
 }
 
 function createReleasedError(): WinkError {
   return new WinkError("The container was released. Create a new workspace.");
+}
+
+/** Returns the error for a container whose replacement failed. A throttled replacement may be retried. */
+function toReplacementError(id: string, error: unknown): WinkError {
+  const isExplained = error instanceof ContainerExpiredError || error instanceof ThrottleError;
+  return isExplained ? error : createExpiredError(id, error);
 }
 
 function createExpiredError(id: string, cause: unknown): ContainerExpiredError {

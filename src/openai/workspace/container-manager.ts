@@ -84,7 +84,10 @@ export class ContainerManager {
     this.#container.adopt(id);
   }
 
-  /** Releases the container. It expires at the provider, or is deleted now with `remove`. */
+  /**
+   * Releases the container. It expires at the provider, or is deleted now with `remove`. Throws if it
+   * could not be deleted; call it again to retry.
+   */
   async release(options: { readonly remove?: boolean } = {}): Promise<void> {
     checkKnownKeys(options, "ContainerManager.release(options)", { remove: true });
     await this.#container.release(options);

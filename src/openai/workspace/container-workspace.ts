@@ -50,7 +50,7 @@ export interface WorkspaceSettings {
 export interface StandaloneFiles {
   /** The path of an archive that is uploaded to every container as is. */
   readonly tarballPath?: string | undefined;
-  /** A local folder with the archive's contents. @default a temporary folder */
+  /** A local folder with the archive's contents. @default a temporary folder that it is unpacked into */
   readonly root?: string | undefined;
 }
 
@@ -73,6 +73,8 @@ export class ContainerWorkspace {
   #userCount = 1;
   #cleanupResult: Promise<SyncReport> | null = null;
   #syncedDir: string | null = null;
+  /** Whether the container has changes that could not be downloaded on cleanup. */
+  #hasUnsavedChanges = false;
 
   constructor(options: WorkspaceSettings, clock: Clock = systemClock) {
     const {
@@ -87,13 +89,11 @@ export class ContainerWorkspace {
     this.plan = plan;
     this.#settings = options;
     this.#connection = new WorkspaceConnection(client, clock);
-    this.#mirror = new Mirror(
-      reserveFolder(),
-      standalone?.root === undefined ? { plan } : { root: standalone.root },
-    );
+    const { root, tarballPath } = standalone ?? {};
+    const source = root === undefined ? { plan } : { root };
+    this.#mirror = new Mirror(reserveFolder(), source, { tarball: tarballPath });
     this.#changes = new WorkspaceChanges(this.#mirror, options.onConflict);
     const parts = { connection: this.#connection, mirror: this.#mirror };
-    const { tarballPath } = standalone ?? {};
     const tracksCodeRuns = standalone === undefined;
     const contents = new WorkspaceTransfer({
       ...parts,
@@ -220,7 +220,8 @@ export class ContainerWorkspace {
     const lost = this.#settings.standalone
       ? await this.container.transfer((step) => this.#transfer.pull(step))
       : await this.#pullLast();
-    return await this.#changes.syncTo(resolve(directory), { lost, onConflict });
+    const all = [...this.#mirror.skippedEntries, ...lost];
+    return await this.#changes.syncTo(resolve(directory), { lost: all, onConflict });
   }
 
   /** Downloads the changes that code made, and compares the files with what was mounted. */
@@ -251,11 +252,22 @@ export class ContainerWorkspace {
       return isSynced ? await this.#sync() : notSynced;
     } finally {
       try {
-        const remove = this.#settings.deleteOnCleanup || this.#isTransient;
-        await this.container.release({ remove });
+        // Changes that were not downloaded exist only there. With zero data retention they must go too.
+        const isDeletable = this.#settings.deleteOnCleanup && !this.#hasUnsavedChanges;
+        await this.#release(isDeletable || this.#isTransient);
       } finally {
         await this.#mirror.remove();
       }
+    }
+  }
+
+  /** Releases the container. If it cannot be deleted, that is logged, so that the report is not lost. */
+  async #release(remove: boolean): Promise<void> {
+    try {
+      await this.container.release({ remove });
+    } catch (error) {
+      const problem = getErrorMessage(error);
+      this.#connection.logger.warn("could not delete a container", { problem });
     }
   }
 
@@ -263,6 +275,7 @@ export class ContainerWorkspace {
     // If copying the mounts failed, an earlier call reported why. Then no files exist to sync.
     if ((await this.#mirror.ready().catch(() => null)) === null) return notSynced;
     const lost = await this.#pullLast();
+    this.#hasUnsavedChanges = await this.#transfer.isStale();
     const destination = this.#settings.syncDestination;
     const directory = destination ? resolve(destination) : await createSyncFolder();
     const report = await this.#changes.syncTo(directory, { lost, isLast: true });

@@ -1,6 +1,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { getErrorMessage } from "../../base/errors.ts";
+import { ThrottleError } from "../../base/evaluation-errors.ts";
 import { normalizePath } from "../../files/path.ts";
 import type { SyncFailure } from "../../files/sync/sync-failure.ts";
 import { type ContainerFile, isContainerGone } from "../http/container-calls.ts";
@@ -72,9 +73,13 @@ export class ListedFiles {
           !touched.has(path) && this.#mayDiffer(file) && isWithinLimit(path, file, failed),
       );
       let isComplete = true;
+      let throttled: ThrottleError | null = null;
       await forEachTransfer(wanted.entries(), async ([index, [path, file]]) => {
         const at = join(stage, String(index));
-        const digest = await this.#download(path, file, { at, step, failed });
+        const error = throttled ?? (await this.#download(file, at, step));
+        if (error instanceof ThrottleError) throttled ??= error; // the others would wait as long
+        if (error !== null) failed.push({ path, reason: getErrorMessage(error) });
+        const digest = error === null ? await hashFile(at) : null;
         if (digest === null) isComplete = false;
         else if (digest !== (await mirror.computeDigest(path))) files.set(path, at);
         if (digest !== null) now.set(path, digest);
@@ -83,7 +88,7 @@ export class ListedFiles {
       const deleted = isComplete ? gone : [];
       for (const path of deleted) now.delete(path);
       failed.push(...(await mirror.applyChanges({ files, deleted, folders: null })));
-      return { failed, isComplete, now, listed };
+      return { failed, isComplete, now, listed, throttled };
     } finally {
       await rm(stage, { recursive: true, force: true });
     }
@@ -126,14 +131,12 @@ export class ListedFiles {
     return file.source !== "user" || this.#stamps.get(file.path) !== createFileStamp(file);
   }
 
-  /** Downloads a file. Returns its digest, or `null` if the download failed. */
+  /** Downloads a file. Returns the error if the download failed. Throws if the container is lost. */
   async #download(
-    path: string,
     file: ContainerFile,
-    options: { readonly at: string; readonly step: TransferStep; readonly failed: SyncFailure[] },
-  ): Promise<string | null> {
-    const { at, step, failed } = options;
-    const { containerId, signal } = step;
+    at: string,
+    { containerId, signal }: TransferStep,
+  ): Promise<unknown> {
     const limit = { signal, maxBytes: MAX_FILE_BYTES };
     try {
       await this.#parts.connection.send(
@@ -143,11 +146,10 @@ export class ListedFiles {
     } catch (error) {
       signal.throwIfAborted();
       if (isContainerGone(error)) throw error;
-      failed.push({ path, reason: getErrorMessage(error) });
-      return null;
+      return error;
     }
     this.#stamps.set(file.path, createFileStamp(file));
-    return await hashFile(at);
+    return null;
   }
 }
 

@@ -1,13 +1,16 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { lstat, mkdir, opendir } from "node:fs/promises";
+import { access, constants, lstat, mkdir, opendir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { digestFiles } from "../../files/digests/digest-files.ts";
+import type { HostFilesystem } from "../../files/filesystem/host-filesystem.ts";
 import { MountedFolder, type MountedSource } from "../../files/mounts/mounted-folder.ts";
 import { applyChanges } from "../../files/sync/apply-changes.ts";
 import type { SyncFailure } from "../../files/sync/sync-failure.ts";
 import type { TemporaryFolder } from "../../host/temporary-folder.ts";
+import { toFilesystemErrorWithRemedy } from "../../host/to-filesystem-error.ts";
+import { ODD_NAME_REASON } from "./python-snippets.ts";
 
 /** The changes that code made to the files in a container. */
 export interface FoundChanges {
@@ -16,6 +19,8 @@ export interface FoundChanges {
   readonly deleted: readonly string[];
   /** Every folder in the container, or `null` if that is unknown. */
   readonly folders: readonly string[] | null;
+  /** The new permission bits of files. @default files keep theirs, and new ones have 644 or 755 */
+  readonly modes?: ReadonlyMap<string, number> | undefined;
   /** Whether a folder was created or removed locally, so that the local state wins. @default none */
   readonly isTouched?: (folder: string) => boolean;
 }
@@ -25,12 +30,44 @@ export interface FoundChanges {
  * replacement containers.
  */
 export class Mirror extends MountedFolder {
+  readonly #tarball: MirrorTarball | null;
+  #tarballReady: Promise<readonly SyncFailure[]> | null = null;
+  #skippedEntries: readonly SyncFailure[] = [];
   #originalDigests: ReadonlyMap<string, string> | null = null;
   #stageCount = 0;
 
-  constructor(folder: TemporaryFolder, source: MountedSource) {
+  constructor(
+    folder: TemporaryFolder,
+    source: MountedSource,
+    { tarball = null }: { readonly tarball?: string | null | undefined } = {},
+  ) {
     super(source, { folder });
-    if ("plan" in source && source.plan.files.length === 0) this.#originalDigests = new Map(); // every file will be new
+    this.#tarball = tarball === null ? null : { path: tarball, isUnpacked: "root" in source };
+    const isEmpty = "plan" in source && source.plan.files.length === 0 && tarball === null;
+    if (isEmpty) this.#originalDigests = new Map(); // every file will be new
+  }
+
+  /** The entries of the archive that are neither files nor folders. */
+  get skippedEntries(): readonly SyncFailure[] {
+    return this.#skippedEntries;
+  }
+
+  /** Copies the mounts, or unpacks the archive, on the first call. Can be retried after a failure. */
+  override async ready(): Promise<HostFilesystem> {
+    const host = await super.ready();
+    if (!this.#tarball) return host;
+    this.#tarballReady ??= this.#prepareTarball(this.#tarball).catch((error) => {
+      this.#tarballReady = null;
+      throw error;
+    });
+    this.#skippedEntries = await this.#tarballReady;
+    return host;
+  }
+
+  /** Removes all temporary files. */
+  override async remove(): Promise<void> {
+    await this.#tarballReady?.catch(() => {});
+    await super.remove();
   }
 
   /** The digests of the mounted files. */
@@ -53,12 +90,35 @@ export class Mirror extends MountedFolder {
     return await hashFile(at);
   }
 
+  /** Returns the permission bits of a file, or `null` if there is none. */
+  async readMode(path: string): Promise<number | null> {
+    const found = await lstat(join(this.root, path)).catch(() => null);
+    return found?.isFile() ? found.mode & 0o777 : null;
+  }
+
   /** Creates an empty folder next to the files, for transfers. */
   async createStage(): Promise<string> {
     this.#stageCount += 1;
     const path = join(this.home, `stage-${this.#stageCount}`);
     await mkdir(path, { recursive: true });
     return path;
+  }
+
+  /** Unpacks the archive. If its contents are already there, only checks that it can be read. */
+  async #prepareTarball({ path, isUnpacked }: MirrorTarball): Promise<readonly SyncFailure[]> {
+    if (isUnpacked) {
+      await access(path, constants.R_OK).catch((error: unknown) => {
+        throw toFilesystemErrorWithRemedy(error, path, "make it readable, then try again");
+      });
+      return [];
+    }
+    const { unpackTarball } = await import("./unpack-tarball.ts");
+    const stage = await this.createStage();
+    try {
+      return await unpackTarball(path, { root: this.root, stage });
+    } finally {
+      await rm(stage, { recursive: true, force: true });
+    }
   }
 
   /** Applies the changes that code made. Deletions come first, so that a folder can replace a file. */
@@ -70,15 +130,30 @@ export class Mirror extends MountedFolder {
     const gone = local?.filter((folder) => !inContainer.has(folder)).reverse() ?? [];
     const known = new Set(local);
     const created = changes.folders?.filter((folder) => !known.has(folder)) ?? [];
-    return await applyChanges({
+    const odd = created.filter(isOddName).map((path) => ({ path, reason: ODD_NAME_REASON }));
+    const failed = await applyChanges({
       root: this.root,
       deleted,
       pruneFolders: changes.folders === null,
       removedFolders: gone.filter(isUntouched),
       files: [...files],
-      folders: created.filter(isUntouched),
+      folders: created.filter((folder) => isUntouched(folder) && !isOddName(folder)),
+      modes: [...(changes.modes ?? [])],
     });
+    return [...odd, ...failed];
   }
+}
+
+/** Whether a name has control characters or backslashes. New entries with such names are not copied. */
+function isOddName(path: string): boolean {
+  return /[\p{Cc}\\]/u.test(path);
+}
+
+/** An archive whose contents the mirror starts with. */
+interface MirrorTarball {
+  readonly path: string;
+  /** Whether the caller has already unpacked it. */
+  readonly isUnpacked: boolean;
 }
 
 /** Computes the SHA-256 digest of a local file. */

@@ -15,6 +15,7 @@ import type { TransferStep } from "./workspace-connection.ts";
  */
 export class SingleFileStrategy implements TransferStrategy {
   readonly writesThrough = true;
+  readonly usesFileList = true;
   readonly #parts: StrategyParts;
   /** The container file of each path. */
   #files = new Map<string, ContainerFile>();
@@ -24,7 +25,7 @@ export class SingleFileStrategy implements TransferStrategy {
   #listing: ListedFiles;
   readonly #tarballPath: string | null;
   /** The digests of the files in the archive at `tarballPath`. */
-  #archivedDigests: ReadonlyMap<string, string> = new Map();
+  #archivedDigests: ReadonlyMap<string, string> | null = null;
   #pathsList: { readonly file: ContainerFile; readonly text: string } | null = null;
 
   /** `tarballPath` is an archive that every container gets as is. Its files are not uploaded again. */
@@ -44,7 +45,7 @@ export class SingleFileStrategy implements TransferStrategy {
     if (this.#tarballPath !== null) await this.#uploadTarball(this.#tarballPath, step);
     const digests = await this.#parts.mirror.digests(step.signal);
     await forEachTransfer(digests, async ([path, digest]) => {
-      if (this.#archivedDigests.get(path) === digest) this.#knownDigests.set(path, digest);
+      if (this.#archivedDigests?.get(path) === digest) this.#knownDigests.set(path, digest);
       else await this.#uploadFile(path, digest, step);
     });
     await this.#uploadPathsList(step);
@@ -67,7 +68,7 @@ export class SingleFileStrategy implements TransferStrategy {
         this.#pathsByLocation.get(file.path) ?? toWorkspacePath(file),
       toLocation: (path: string) =>
         this.#files.get(path)?.path ??
-        (this.#archivedDigests.has(path) ? null : toContainerPath(path)),
+        (this.#archivedDigests?.has(path) ? null : toContainerPath(path)),
     };
     const pulled = await this.#listing.pull(this.#knownDigests, touched, step, mapping);
     this.#knownDigests = new Map(pulled.now);
@@ -87,7 +88,7 @@ export class SingleFileStrategy implements TransferStrategy {
 
   async #uploadTarball(path: string, { containerId, signal }: FillStep): Promise<void> {
     const { mirror, connection } = this.#parts;
-    this.#archivedDigests = mirror.original.size > 0 ? mirror.original : await mirror.digests();
+    this.#archivedDigests ??= await mirror.digests(); // later files are not in the archive
     const file = new File([await openAsBlob(path)], basename(path));
     await connection.send((calls) => calls.upload(containerId, file, { signal }), signal);
   }

@@ -1,3 +1,4 @@
+import type { ThrottleError } from "../../base/evaluation-errors.ts";
 import type { SyncFailure } from "../../files/sync/sync-failure.ts";
 import type { Mirror } from "./mirror.ts";
 import type { TransferStep, WorkspaceConnection } from "./workspace-connection.ts";
@@ -19,6 +20,8 @@ export interface PullResult {
   readonly failed: readonly SyncFailure[];
   /** Whether another attempt would download nothing more. */
   readonly isComplete: boolean;
+  /** The error of a download that stayed throttled, after which no other was started. @default none */
+  readonly throttled?: ThrottleError | null | undefined;
 }
 
 /**
@@ -28,6 +31,8 @@ export interface PullResult {
 export interface TransferStrategy {
   /** Whether a write is uploaded immediately. Otherwise it waits for the next request. */
   readonly writesThrough: boolean;
+  /** Whether changes are found in the provider's file list, which lacks modes, folders and symlinks. */
+  readonly usesFileList: boolean;
   /** Uploads all files of the mirror to a new container. Returns the number of files. */
   fill(step: FillStep): Promise<number>;
   /** Uploads the local changes at these paths. */

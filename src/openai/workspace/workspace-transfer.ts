@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { getErrorMessage } from "../../base/errors.ts";
 import type { SyncFailure } from "../../files/sync/sync-failure.ts";
+import { isContainerGone } from "../http/container-calls.ts";
 import { ArchiveUploadStrategy, UnpackingFailure } from "./archive-upload-strategy.ts";
 import type { ContainerContents } from "./container-lifecycle.ts";
 import { SingleFileStrategy } from "./single-file-strategy.ts";
@@ -35,6 +36,12 @@ export class WorkspaceTransfer implements ContainerContents {
   #isFlattened = false;
   #fileCount = 0;
   #hasLostWork = false;
+  /** Whether code may have run since the container was filled. */
+  #hasCodeRun = false;
+  /** The entries of the container that the last download could not copy. */
+  #uncopied: readonly string[] = [];
+  #lostEntries: readonly string[] = [];
+  #hasUnlistedChanges = false;
   #failed: readonly SyncFailure[] = [];
   #pulling: Promise<readonly SyncFailure[]> | null = null;
 
@@ -60,6 +67,16 @@ export class WorkspaceTransfer implements ContainerContents {
     return this.#hasLostWork;
   }
 
+  /** The entries of the lost container that could not be copied from it, when another was last filled. */
+  get lostEntries(): readonly string[] {
+    return this.#lostEntries;
+  }
+
+  /** Whether code may have made changes in the lost container that the provider does not list. */
+  get hasUnlistedChanges(): boolean {
+    return this.#hasUnlistedChanges;
+  }
+
   /** Whether a write is uploaded immediately. */
   get writesThrough(): boolean {
     return this.#strategy.writesThrough;
@@ -70,12 +87,21 @@ export class WorkspaceTransfer implements ContainerContents {
     return this.#isFlattened;
   }
 
+  /** Copies the mounts to the mirror, once. */
+  async ready(): Promise<void> {
+    await this.#parts.mirror.ready();
+  }
+
   /** Uploads all files to a new container. */
   async fill(step: FillStep): Promise<void> {
-    await this.#parts.mirror.ready();
+    const { usesFileList } = this.#strategy;
     await this.#sendTouched(step, async () => {
       this.#fileCount = await this.#strategy.fill(step);
     });
+    this.#hasUnlistedChanges = usesFileList && this.#hasCodeRun;
+    this.#hasCodeRun = false;
+    this.#lostEntries = this.#uncopied;
+    this.#uncopied = [];
     this.#hasLostWork = this.#staleness.isStale;
     this.#staleness.markFresh();
   }
@@ -94,6 +120,7 @@ export class WorkspaceTransfer implements ContainerContents {
 
   /** Called after code has run, with its printed output. */
   onCodeRun(printed: string): void {
+    this.#hasCodeRun = true;
     this.#strategy.onCodeOutput(printed);
     this.#shouldFlatten =
       this.#strategy === this.#archiveStrategy && this.#archiveStrategy.hasPendingArchives;
@@ -102,6 +129,7 @@ export class WorkspaceTransfer implements ContainerContents {
 
   /** Called when a request has failed in which code may have run. */
   onPossibleCodeRun(): void {
+    this.#hasCodeRun = true;
     this.#staleness.markStale();
   }
 
@@ -130,19 +158,20 @@ export class WorkspaceTransfer implements ContainerContents {
     try {
       return await this.pull(step);
     } catch (error) {
-      return [
-        ...this.#failed,
-        { path: ".", reason: `${DOWNLOAD_FAILED}: ${getErrorMessage(error)}` },
-      ];
+      const where = isContainerGone(error) ? "" : ` from container ${step.containerId}`;
+      const reason = `${DOWNLOAD_FAILED}${where}: ${getErrorMessage(error)}`;
+      return [...this.#failed, { path: ".", reason }];
     }
   }
 
   async #pull(step: TransferStep): Promise<readonly SyncFailure[]> {
     this.#staleness.markFresh(); // set first: code that runs during the download makes the files stale again
     try {
-      const { failed, isComplete } = await this.#strategy.pull(this.touched, step);
+      const { failed, isComplete, throttled } = await this.#strategy.pull(this.touched, step);
       this.#failed = failed;
+      this.#uncopied = failed.map(({ path, reason }) => (path === "." ? reason : path));
       if (!isComplete) this.#staleness.markStale();
+      if (throttled) throw throttled;
       return failed;
     } catch (error) {
       this.#staleness.markStale();

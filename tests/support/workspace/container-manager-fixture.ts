@@ -76,9 +76,12 @@ export async function createContainerManagerFixture(): Promise<ContainerManagerF
         name: "test",
         connection,
         contents: {
+          ready: async () => {},
           fill: ({ containerId, report, signal }) => fill(containerId, report, signal),
           fileCount: 0,
           hasLostWork: false,
+          lostEntries: [],
+          hasUnlistedChanges: false,
           writesThrough: false,
         },
       });

@@ -49,6 +49,7 @@ export interface InterceptedRequest {
 export interface InterceptedResponse {
   readonly status: number;
   readonly body: string | Uint8Array;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Returns a response instead of the provider, or `null` to forward the request. May delay it. */
@@ -180,9 +181,9 @@ async function startProxy(
 
   async function handleRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const bytes = await buffer(request);
-    const { status, body } = await answer(parseRequest(request, bytes, to));
+    const { status, body, headers } = await answer(parseRequest(request, bytes, to));
     const type = typeof body === "string" ? "application/json" : "application/octet-stream";
-    response.writeHead(status, { "content-type": type }).end(body);
+    response.writeHead(status, { "content-type": type, ...headers }).end(body);
   }
 
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -1,4 +1,5 @@
 import { FilesystemError } from "../../../base/filesystem-error.ts";
+import { ROOT } from "../../path.ts";
 import { readTarMembers, type TarKind, type TarMember } from "./tar-members.ts";
 import { TarPaths } from "./tar-paths.ts";
 import { openTar, TAR_CHUNK_BYTES, type TarSource } from "./tar-source.ts";
@@ -27,12 +28,15 @@ export interface TarLimits {
   readonly maxBytes: number;
   /** The limit on the number of entries of any kind. */
   readonly maxEntries: number;
+  /** Called for each folder entry with its checked path. @default folders are ignored */
+  readonly onFolder?: ((path: string) => void) | undefined;
+  /** Called for each skipped entry. @default skipped entries are ignored */
   readonly onSkipped?: ((entry: SkippedEntry) => void) | undefined;
 }
 
 /**
- * Reads files from an untrusted tar on disk. Folders are not yielded: file paths imply them. Links,
- * devices and pipes are skipped.
+ * Reads files from an untrusted tar on disk. Folders are not yielded: file paths imply them, and
+ * `onFolder` reports them. Links, devices and pipes are skipped.
  *
  * Throws `WorkspaceSecurityError` if a path leads out of the folder. Throws `FilesystemError` if a path is
  * invalid or occurs twice, if the tar is damaged or cut off, and if it exceeds a limit.
@@ -46,12 +50,16 @@ export async function* readTar(path: string, limits: TarLimits): AsyncGenerator<
       count(member);
       const { name, kind } = member;
       if (kind === "file") yield toTarFile(member, paths.addFile(name), source);
-      else if (kind === "folder") paths.addFolder(name);
+      else if (kind === "folder") reportFolder(paths.addFolder(name), limits);
       else if (kind !== "global header") limits.onSkipped?.({ name, reason: describeSkip(kind) });
     }
   } finally {
     await source.close();
   }
+}
+
+function reportFolder(path: string, { onFolder }: TarLimits): void {
+  if (path !== ROOT) onFolder?.(path);
 }
 
 function createCounter({ maxBytes, maxEntries }: TarLimits): (member: TarMember) => void {

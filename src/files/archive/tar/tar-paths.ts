@@ -15,10 +15,11 @@ export class TarPaths {
     return path;
   }
 
-  /** Adds a folder and its ancestors. The same folder may be added repeatedly. */
-  addFolder(name: string): void {
+  /** Adds a folder and its ancestors, and returns its path. The same folder may be added repeatedly. */
+  addFolder(name: string): string {
     const path = toInnerPath(name.endsWith("/") ? name.slice(0, -1) : name);
     this.#addFolders(name, [path, ...listAncestors(path)]);
+    return path;
   }
 
   #addFolders(name: string, paths: readonly string[]): void {
