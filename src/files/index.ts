@@ -33,3 +33,4 @@ export {
 } from "./mounts/mounted-folder.ts";
 export { type PlanMountsOptions, planMounts } from "./mounts/plan-mounts.ts";
 export type { PlannedFile } from "./mounts/planned-file.ts";
+export type { SkippedEntry } from "./mounts/skipped-entries.ts";

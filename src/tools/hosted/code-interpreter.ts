@@ -174,6 +174,7 @@ function checkMount(mount: unknown, field: string): void {
     excludeGlob: deferCheck,
     maxBytes: deferCheck,
     followSymlinks: deferCheck,
+    gitignore: deferCheck,
   });
 }
 
