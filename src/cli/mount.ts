@@ -27,7 +27,7 @@ export interface MountReport {
   readonly entries: readonly { readonly path: string; readonly bytes: number }[];
   /** Files that match the globs and are not mounted. */
   readonly withheld: readonly SkippedEntry[];
-  /** Everything that is not mounted. A folder stands for its contents. */
+  /** Everything that is not mounted. A folder includes its contents. */
   readonly skipped: readonly SkippedEntry[];
   /** Globs that match nothing. */
   readonly unmatched: readonly string[];

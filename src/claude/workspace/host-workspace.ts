@@ -2,10 +2,13 @@ import { resolve } from "node:path";
 import type { AdapterEvent } from "../../adapter/events.ts";
 import { systemClock } from "../../base/clock.ts";
 import { InvalidOptionError, WinkError } from "../../base/errors.ts";
+import type { Logger } from "../../base/logger.ts";
 import { digestFolderInThread } from "../../files/digests/digest-folder-in-thread.ts";
 import type { Filesystem } from "../../files/filesystem/filesystem.ts";
+import type { HostMountPreview } from "../../files/mounts/host-mount-preview.ts";
 import type { MountPlan } from "../../files/mounts/mount-plan.ts";
 import { MountedFolder } from "../../files/mounts/mounted-folder.ts";
+import { warnUnmatchedGlobs } from "../../files/mounts/warn-unmatched-globs.ts";
 import { listAncestors, ROOT } from "../../files/path.ts";
 import type { SyncFailure } from "../../files/sync/sync-failure.ts";
 import type { SyncPolicy } from "../../files/sync/sync-policy.ts";
@@ -38,6 +41,8 @@ export class HostWorkspace {
   readonly createdAt = new Date(systemClock.now());
   readonly #settings: WorkspaceSettings;
   readonly #folder: MountedFolder;
+  /** Mounts with globs that match nothing, until a warning is logged. */
+  readonly #previewsToWarnAbout: HostMountPreview[];
   #publish: ((event: AdapterEvent) => void) | null = null;
   #hasStarted = false;
   #userCount = 1;
@@ -46,6 +51,9 @@ export class HostWorkspace {
 
   constructor(settings: WorkspaceSettings) {
     this.plan = settings.plan;
+    this.#previewsToWarnAbout = settings.plan.previews.filter(
+      ({ unmatched }) => unmatched.length > 0,
+    );
     this.#settings = settings;
     // Other processes change the folder, so digests must be computed when files are copied.
     this.#folder = new MountedFolder({ plan: settings.plan }, { computeDigests: this.#syncsBack });
@@ -60,9 +68,11 @@ export class HostWorkspace {
     return this.#syncedDir;
   }
 
-  /** Sets how the workspace publishes events. */
-  bind(announce: (event: AdapterEvent) => void): void {
+  /** Sets how the workspace publishes events, and logs globs that match nothing, once. */
+  bind(announce: (event: AdapterEvent) => void, logger: Logger): void {
     this.#publish = announce;
+    const previews = this.#previewsToWarnAbout.splice(0);
+    if (previews.length > 0) warnUnmatchedGlobs(previews, logger);
   }
 
   /** Copies the mounts once. */

@@ -98,7 +98,7 @@ describe("a mount with gitignore", () => {
     expect(planPaths(join(root, "in"))).toEqual([".gitignore", "a"]);
   });
 
-  test("leaves out .git at any depth, and does so only with gitignore", () => {
+  test("omits .git at any depth, and does so only with gitignore", () => {
     const folder = temporaryTree({ ".git/HEAD": "", "sub/.git": "gitdir: x", "sub/a": "" });
     expect(planPaths(folder)).toEqual(["sub/a"]);
     expect(planPaths(folder, { gitignore: false })).toEqual([".git/HEAD", "sub/.git", "sub/a"]);
@@ -121,7 +121,7 @@ describe("a mount with gitignore", () => {
     expect(planPaths(join(folder, "dist"))).toEqual(["a.js"]);
   });
 
-  test("leaves out a single file that is ignored", () => {
+  test("omits a single file that is ignored", () => {
     const folder = gitRepository({ ".gitignore": "*.log\n", "a/x.log": "", "a/x.txt": "" });
     const mount = { hostPath: join(folder, "a/x.log"), mountPath: "x" };
     expect(createPlan(folder, mount)).toMatchObject({

@@ -20,7 +20,7 @@ export interface HostMountPreview {
   readonly unmatched: readonly string[];
   /**
    * The first 100 entries that are not mounted, with reasons: first symlinks and withheld files, then what globs
-   * or `.gitignore` files leave out. A folder stands for everything below it.
+   * or `.gitignore` files omit. A folder includes everything below it.
    */
   readonly skipped: readonly SkippedEntry[];
   /** The number of entries that are not mounted, including those that `skipped` does not list. */

@@ -18,8 +18,8 @@ export interface HostMount {
   /** Follows symlinks, but never out of the allowed host roots. @default false */
   readonly followSymlinks?: boolean | undefined;
   /**
-   * Leaves out what git would ignore: reads the `.gitignore` files of the mount and of the folders above it, up
-   * to the root of the repository, and the repository's `.git/info/exclude`. Also leaves out `.git` itself.
+   * Omits what git would ignore: reads the `.gitignore` files of the mount and of the folders above it, up
+   * to the root of the repository, and the repository's `.git/info/exclude`. Also omits `.git` itself.
    * @default false
    */
   readonly gitignore?: boolean | undefined;

@@ -41,7 +41,7 @@ describe("globs of a mount", () => {
     ["*.{a,b}", ["a/deep/x", "b/a/x", "b/secrets/key", "secrets.md", "secrets/key"]],
     ["a/**/x", ["a/one.a", "a/two.b", "b/a/x", "b/secrets/key", "secrets.md", "secrets/key"]],
     ["b/**/secrets/", ["a/deep/x", "a/one.a", "a/two.b", "b/a/x", "secrets.md", "secrets/key"]],
-  ])("leave out what excludeGlob %j matches", (glob, kept) => {
+  ])("omit what excludeGlob %j matches", (glob, kept) => {
     const folder = temporaryTree(project);
     expect(planPaths(folder, { excludeGlob: [glob] })).toEqual(kept);
     expect(createPreview(folder, { excludeGlob: [glob] }).unmatched).toEqual([]);
@@ -59,7 +59,7 @@ describe("globs of a mount", () => {
     expect(createPreview(folder, { includeGlob: [glob] }).unmatched).toEqual([]);
   });
 
-  test("let excludeGlob leave out parts of an included folder", () => {
+  test("let excludeGlob omit parts of an included folder", () => {
     const folder = temporaryTree(project);
     const mount = { includeGlob: ["a", "b"], excludeGlob: ["secrets", "*.b"] };
     expect(planPaths(folder, mount)).toEqual(["a/deep/x", "a/one.a", "b/a/x"]);

@@ -14,6 +14,7 @@ import { runInThread } from "../../host/threads/run-in-thread.ts";
 import { toFilesystemErrorWithRemedy } from "../../host/to-filesystem-error.ts";
 import { digestFiles } from "../digests/digest-files.ts";
 import { HostFilesystem } from "../filesystem/host-filesystem.ts";
+import { checkMaterializeOptions, checkPlan } from "./check-plan.ts";
 import { type CopyTask, copyFilesJob } from "./copy-files.ts";
 import type { MountPlan } from "./mount-plan.ts";
 
@@ -84,7 +85,7 @@ export class MountedFolder {
     await sweepAbandonedFolders();
     await this.#folder.create();
     try {
-      if (this.#plan) await materialize(this.#plan, { into: this.root });
+      if (this.#plan) await copyMounts(this.#plan, { into: this.root });
       if (this.#computeDigests) this.#original = await digestFiles(this.root);
     } catch (error) {
       await this.#folder.remove();
@@ -118,13 +119,22 @@ export interface MaterializeOptions {
  * Copies the planned files into a folder, off the event loop. Preserves bytes and the owner's executable bit.
  * Leaves nothing behind if it fails or is aborted.
  *
- * Throws `FilesystemError` if a file has changed, is missing or cannot be read, or if `into` is not an empty
+ * Throws `InvalidOptionError` for a value that is not a plan; `FilesystemError` if a file has changed, is missing or cannot be read, or if `into` is not an empty
  * folder; `WorkspaceSecurityError` if a file has become a symlink; `WorkspaceBudgetExceededError` if a mount
  * exceeds its limit; and the signal's reason.
  */
 export async function materialize(
+  plan: MountPlan,
+  options: MaterializeOptions = {},
+): Promise<MaterializedMounts> {
+  checkPlan(plan);
+  checkMaterializeOptions(options);
+  return await copyMounts(plan, options);
+}
+
+async function copyMounts(
   { directories, files, limits }: MountPlan,
-  { signal, into }: MaterializeOptions = {},
+  { signal, into }: MaterializeOptions,
 ): Promise<MaterializedMounts> {
   signal?.throwIfAborted();
   const target = into === undefined ? await createTemporaryTarget() : await createGivenTarget(into);

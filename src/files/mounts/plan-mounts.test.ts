@@ -241,6 +241,15 @@ test("planMounts() names a host path that does not exist", () => {
   );
 });
 
+test.each([[undefined], [null], ["any"]])("planMounts() rejects the options %j", (options) => {
+  expect(() => planMounts([], options as never)).toThrow(
+    expect.objectContaining({
+      name: "InvalidOptionError",
+      message: expect.stringContaining("planMounts(options) must be an object"),
+    }),
+  );
+});
+
 test("planMounts() rejects allowSecrets that is not an array", () => {
   expect(() => planMounts([], { ...anywhere, allowSecrets: ".env" as never })).toThrow(
     "allowSecrets must be an array of strings",

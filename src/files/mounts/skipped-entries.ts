@@ -1,6 +1,6 @@
 /** An entry of a mounted folder that is not copied. */
 export interface SkippedEntry {
-  /** The path within the mount. A folder stands for everything below it. */
+  /** The path within the mount. A folder includes everything below it. */
   readonly path: string;
   /** Why the entry is skipped, such as `is a symlink`. */
   readonly reason: string;
@@ -22,17 +22,17 @@ export class SkippedEntries {
     return this.#count;
   }
 
-  /** Adds an entry that globs or `.gitignore` files leave out. */
+  /** Adds an entry that globs or `.gitignore` files omit. */
   addFiltered(path: string, reason: string): void {
     this.#add(this.#filtered, { path, reason });
   }
 
-  /** Adds an entry that the user did not ask to leave out. */
+  /** Adds an entry that the user did not ask to omit. */
   addUnasked(path: string, reason: string): void {
     this.#add(this.#unasked, { path, reason });
   }
 
-  /** Returns the first entries: those that the user did not ask to leave out, then the others. */
+  /** Returns the first entries: those that the user did not ask to omit, then the others. */
   list(): readonly SkippedEntry[] {
     return [...this.#unasked, ...this.#filtered].slice(0, this.#limit);
   }
