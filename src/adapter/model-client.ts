@@ -22,10 +22,10 @@ export interface ModelClient {
   readonly hostedTools?: readonly HostedTool[] | undefined;
   /**
    * Checks a prompt before the first request. Returns the hosted tools to omit, and throws if the
-   * prompt cannot be run.
+   * prompt cannot be run. `forbidden` are the tools that `allowHostedTools` has removed.
    * @default accepts everything
    */
-  check?(rendered: RenderedPrompt): readonly Omission[];
+  check?(rendered: RenderedPrompt, forbidden: readonly Omission[]): readonly Omission[];
   /**
    * Sends one request and returns its response. On failure the conversation stays unchanged, so
    * that the same request can be sent again. Throws `ThrottleError` if a retry may help, otherwise

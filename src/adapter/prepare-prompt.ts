@@ -74,7 +74,7 @@ function fitToClient<Output>(
     checkSections(allowed, client.adapterName);
     checkProviders(allowed, client.adapterName);
     checkHandlers(allowed);
-    const unsupported = client.check?.(allowed) ?? [];
+    const unsupported = client.check?.(allowed, forbidden) ?? [];
     const rendered = omitTools(allowed, unsupported);
     const { toolChoice = "auto" } = settings;
     if (toolChoice !== "auto") checkToolChoice(toolChoice, rendered);

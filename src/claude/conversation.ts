@@ -141,7 +141,8 @@ export class Conversation implements ModelClient {
     for (const attachment of rendered.attachments)
       content.push(await toAttachmentBlock(attachment));
     const withoutTools = toolChoice === "none";
-    this.#workspace?.workspace.bind((event) => this.#publishEvent(event));
+    const { logger } = this.#settings;
+    this.#workspace?.workspace.bind((event) => this.#publishEvent(event), logger);
     this.#promptText = rendered.text;
     const resources = await RunResources.open({
       ...this.#settings,

@@ -50,16 +50,17 @@ wink
   .option("--exclude <glob>", "omit matching files (repeatable)", collect, [])
   .option("--max-bytes <number>", "fail if the files are larger than this", parseBytes)
   .option("--follow-symlinks", "follow symlinks that stay below the path")
+  .option("--gitignore", "omit what .gitignore files ignore, and .git")
   .option("--allow-secret <path>", "mount this key file, by path or glob (repeatable)", collect, [])
   .option("--json", "print the plan as one JSON document, including every file")
   .addHelpText(
     "after",
-    "\nExamples:\n  wink mount . --exclude '.git/*' --exclude 'node_modules/*'\n  wink mount data --include '*.csv' --max-bytes 20000000 --json | jq .bytes\n\nIn globs, * also matches slashes. Exits with 1 if the mount would be rejected.",
+    "\nExamples:\n  wink mount . --gitignore --exclude '*.{png,jpg}'\n  wink mount data --include '*.csv' --max-bytes 20000000 --json | jq .bytes\n\nA glob without a slash inside is the name of a file or folder at any depth; with one, it is a path from\nthe root of the mount. * also matches slashes. Exits with 1 if the mount would be rejected.",
   )
   .action(async (path: string, options: MountFlags) => {
     const { mount } = await import("./mount.ts");
-    const { json = false, followSymlinks = false, ...rest } = options;
-    mount(path, { ...rest, json, followSymlinks });
+    const { json = false, followSymlinks = false, gitignore = false, ...rest } = options;
+    mount(path, { ...rest, json, followSymlinks, gitignore });
   });
 
 wink
@@ -135,9 +136,10 @@ interface ServeFlags extends Omit<ServeOptions, "model" | "json"> {
   readonly json?: boolean;
 }
 
-interface MountFlags extends Omit<MountOptions, "json" | "followSymlinks"> {
+interface MountFlags extends Omit<MountOptions, "json" | "followSymlinks" | "gitignore"> {
   readonly json?: boolean;
   readonly followSymlinks?: boolean;
+  readonly gitignore?: boolean;
 }
 
 function collect(one: string, before: readonly string[]): readonly string[] {

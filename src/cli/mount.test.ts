@@ -28,7 +28,10 @@ function writeTestFile(path: string, text = "x\n"): void {
 }
 
 function captureText(options: Partial<MountOptions> = {}, path = folder): string {
-  const none = { include: [], exclude: [], allowSecret: [], followSymlinks: false, json: false };
+  const none = {
+    ...{ include: [], exclude: [], allowSecret: [] },
+    ...{ followSymlinks: false, gitignore: false, json: false },
+  };
   mount(path, { ...none, ...options });
   return lines.join("\n");
 }
@@ -59,7 +62,10 @@ Withheld (use --allow-secret PATH to mount a key file)
 
 Omitted
   1 folder with all contents: --exclude ".git/*"
+    .git
   2 files: --exclude "*.pyc"
+    lib/c.pyc
+    src/b.pyc
 
 Nothing was copied or sent.`,
     );
@@ -113,7 +119,7 @@ Nothing was copied or sent.`,
     expect(captureText()).not.toContain("--allow-secret");
     lines.length = 0;
     expect(captureJson().withheld).toEqual([
-      { path: "n\uFFFD", reason: "has a name that is not valid text" },
+      { path: "n\uFFFD", reason: "has a name that is not valid UTF-8" },
       { path: "pipe", reason: "is a pipe" },
       { path: "socket", reason: "is a socket" },
     ]);
@@ -158,7 +164,7 @@ Nothing was copied or sent.`,
       writeTestFile(path);
     chmodSync(join(folder, "closed"), 0);
     expect(captureText({ exclude: ["closed/*", "*.log"] })).toContain(
-      'Omitted\n  1 folder with all contents: --exclude "closed/*"\n  1 file: --exclude "*.log"\n',
+      'Omitted\n  1 folder with all contents: --exclude "closed/*"\n    closed\n  1 file: --exclude "*.log"\n    open.log\n',
     );
     chmodSync(join(folder, "closed"), 0o700);
   });
@@ -173,8 +179,71 @@ Nothing was copied or sent.`,
     );
     lines.length = 0;
     expect(captureJson({ exclude: ["*"] }).leftOut).toEqual([
-      { by: '--exclude "*"', files: 4, folders: 0 },
+      { by: '--exclude "*"', files: 1, folders: 3 },
     ]);
+  });
+
+  test("lists everything that is not mounted, with reasons in terms of the flags", () => {
+    for (const path of ["a.py", "b.log", "c.txt", "out/x", ".env"]) writeTestFile(path);
+    symlinkSync("a.py", join(folder, "link"));
+    const globs = { include: ["*.py", ".env"], exclude: ["*.log", "out/"] };
+    expect(captureJson(globs)).toMatchObject({
+      withheld: [{ path: ".env", reason: "has a name that is common for key files" }],
+      skipped: [
+        { path: ".env", reason: "has a name that is common for key files" },
+        { path: "link", reason: "is a symlink" },
+        { path: "b.log", reason: 'matches --exclude "*.log"' },
+        { path: "c.txt", reason: "does not match --include" },
+        { path: "out", reason: 'matches --exclude "out/"' },
+      ],
+      leftOut: [
+        { by: "symlinks need --follow-symlinks", files: 1, folders: 0 },
+        { by: '--exclude "*.log"', files: 1, folders: 0 },
+        { by: "not matched by --include", files: 1, folders: 0 },
+        { by: '--exclude "out/"', files: 0, folders: 1 },
+      ],
+      unmatched: [],
+    });
+  });
+
+  test("lists five omitted files per rule and counts the rest", () => {
+    for (let n = 0; n < 8; n++) writeTestFile(`${n}.log`);
+    expect(captureText({ exclude: ["*.log"] })).toContain(
+      '  8 files: --exclude "*.log"\n    0.log\n    1.log\n    2.log\n    3.log\n    4.log\n    … and 3 more (use --json to list all)\n',
+    );
+    lines.length = 0;
+    expect(captureJson({ exclude: ["*.log"] }).skipped).toHaveLength(8);
+  });
+
+  test("names the globs that match nothing", () => {
+    writeTestFile("a.py");
+    const globs = { include: ["*.py", "*.md"], exclude: ["secrit", "\u001b"] };
+    expect(captureText(globs)).toContain(
+      '\nGlobs without a match\n  --include "*.md"\n  --exclude "secrit"\n  --exclude "\\u001b"\n',
+    );
+    lines.length = 0;
+    expect(captureJson(globs).unmatched).toEqual(["*.md", "secrit", "\u001b"]);
+  });
+
+  test("omits what .gitignore files ignore with --gitignore", () => {
+    for (const path of ["a.py", "b.log", "sub/c.tmp", ".git/HEAD"]) writeTestFile(path);
+    writeTestFile(".gitignore", "*.log\n");
+    writeTestFile("sub/.gitignore", "*.tmp\n");
+    expect(captureText({ gitignore: true })).toContain(`
+  .gitignore 6
+  a.py 2
+  sub/.gitignore 6
+
+Omitted
+  1 folder with all contents: belongs to git
+    .git
+  1 file: ignored by .gitignore
+    b.log
+  1 file: ignored by sub/.gitignore
+    sub/c.tmp
+`);
+    lines.length = 0;
+    expect(captureJson().files).toBe(6);
   });
 
   test.each([

@@ -1,11 +1,9 @@
-import { realpathSync, statSync } from "node:fs";
+import { lstatSync, realpathSync, statSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { styleText } from "node:util";
-import { globMatcher } from "../files/filesystem/glob.ts";
-import { type EntryKind, readFolderEntries } from "../files/folder-entries.ts";
 import type { MountPlan } from "../files/mounts/mount-plan.ts";
-import { pathFilter } from "../files/mounts/path-filter.ts";
 import { planMounts } from "../files/mounts/plan-mounts.ts";
+import type { SkippedEntry } from "../files/mounts/skipped-entries.ts";
 import { toMountFlagError } from "./to-flag-error.ts";
 
 /** Options of `wink mount`. */
@@ -14,6 +12,7 @@ export interface MountOptions {
   readonly exclude: readonly string[];
   readonly maxBytes?: number | undefined;
   readonly followSymlinks: boolean;
+  readonly gitignore: boolean;
   readonly allowSecret: readonly string[];
   readonly json: boolean;
 }
@@ -27,7 +26,11 @@ export interface MountReport {
   readonly bytes: number;
   readonly entries: readonly { readonly path: string; readonly bytes: number }[];
   /** Files that match the globs and are not mounted. */
-  readonly withheld: readonly { readonly path: string; readonly reason: string }[];
+  readonly withheld: readonly SkippedEntry[];
+  /** Everything that is not mounted. A folder includes its contents. */
+  readonly skipped: readonly SkippedEntry[];
+  /** Globs that match nothing. */
+  readonly unmatched: readonly string[];
   /**
    * Number of omitted files and folders per rule. The content of folders omitted as a whole is not
    * counted.
@@ -46,20 +49,22 @@ export interface LeftOut {
 
 /** Prints which files a workspace would mount. Does not copy or send files. */
 export function mount(path: string, options: MountOptions): void {
-  const plan = createMountReport(path, options);
-  if (options.json) console.log(JSON.stringify(plan, null, 2));
-  else for (const line of formatReport(plan)) console.log(line);
+  const report = createMountReport(path, options);
+  if (options.json) console.log(JSON.stringify(report, null, 2));
+  else for (const line of formatReport(report, options)) console.log(line);
 }
 
 function createMountReport(path: string, options: MountOptions): MountReport {
-  const { include, exclude, maxBytes, followSymlinks, allowSecret } = options;
+  const { include, exclude, maxBytes, followSymlinks, gitignore, allowSecret } = options;
   const mountPath = basename(resolve(path)) || "."; // the root of a disk has no name
   const globs = { includeGlob: include, excludeGlob: exclude };
+  const given = { hostPath: path, mountPath, ...globs, maxBytes, followSymlinks, gitignore };
   let plan: MountPlan;
   try {
-    plan = planMounts([{ hostPath: path, mountPath, ...globs, maxBytes, followSymlinks }], {
+    plan = planMounts([given], {
       allowedHostRoots: [path], // symlinks may point anywhere below it, but not outside
       allowSecrets: allowSecret,
+      maxSkipped: Infinity,
     });
   } catch (error) {
     throw toMountFlagError(error);
@@ -68,101 +73,91 @@ function createMountReport(path: string, options: MountOptions): MountReport {
   const isFile = statSync(place).isFile();
   const prefix = isFile || mountPath === "." ? 0 : mountPath.length + 1;
   const entries = plan.files.map(({ mountPath: at, bytes }) => ({ path: at.slice(prefix), bytes }));
-  const withheld = plan.previews.flatMap((preview) =>
-    preview.withheld.map((at) => ({
-      path: at,
-      reason: describeWithheld(isFile ? place : join(place, at)),
-    })),
-  );
-  const taken = new Set([...entries, ...withheld].map(({ path: at }) => at));
-  const { prunes } = pathFilter(include, exclude);
-  const found: FoundEntry[] = isFile
-    ? [{ path: mountPath, kind: "file" }]
-    : [...walkFolder(place, prunes)];
-  const leftOut = countOmitted(
-    found.filter(({ path: at }) => !taken.has(at)),
-    options,
-  );
-  const bytes = entries.reduce((sum, entry) => sum + entry.bytes, 0);
+  const [preview] = plan.previews;
+  const skipped = (preview?.skipped ?? []).map(toFlagReason);
+  const isWithheld = new Set(preview?.withheld);
+  const isFolder = (at: string) =>
+    !isFile && (lstatSync(join(place, at), { throwIfNoEntry: false })?.isDirectory() ?? false);
   return {
-    ...{ hostPath: place, mountPath, files: entries.length, bytes },
-    ...{ entries, withheld, leftOut },
+    ...{ hostPath: place, mountPath, files: entries.length, bytes: preview?.bytes ?? 0 },
+    entries,
+    withheld: skipped.filter((one) => isWithheld.has(one.path)),
+    skipped,
+    unmatched: preview?.unmatched ?? [],
+    leftOut: countOmitted(
+      skipped.filter((one) => !isWithheld.has(one.path)),
+      isFolder,
+    ),
   };
 }
 
-const KEY_FILE = "has a name that is common for key files";
-
-/** Returns why a file that the globs match is not mounted. */
-function describeWithheld(hostPath: string): string {
-  const stats = statSync(hostPath, { throwIfNoEntry: false });
-  if (stats?.isFile()) return KEY_FILE;
-  if (stats?.isFIFO()) return "is a pipe";
-  if (stats) return stats.isSocket() ? "is a socket" : "is a device";
-  return hostPath.includes("\uFFFD") ? "has a name that is not valid text" : "is a broken symlink";
+/** Describes a reason in terms of the flags of `wink mount`. */
+function toFlagReason({ path, reason }: SkippedEntry): SkippedEntry {
+  const [, glob] = /^matches excludeGlob (.*)$/s.exec(reason) ?? [];
+  if (glob !== undefined) return { path, reason: `matches --exclude ${glob}` };
+  return { path, reason: reason === NOT_INCLUDED ? "does not match --include" : reason };
 }
 
-/** A file below a folder, or a folder that does not need to be searched. */
-interface FoundEntry {
-  readonly path: string;
-  readonly kind: EntryKind;
-}
+const NOT_INCLUDED = "does not match includeGlob";
 
-function* walkFolder(
-  folder: string,
-  prunes: (path: string) => boolean,
-  prefix = "",
-): Generator<FoundEntry> {
-  for (const { name, kind, hostPath } of readFolderEntries(
-    `${folder}/`,
-    "give this user read access",
-  ) ?? []) {
-    const path = prefix + name;
-    if (kind === "folder" && !prunes(path)) yield* walkFolder(hostPath, prunes, `${path}/`);
-    else yield { path, kind };
-  }
-}
-
-function countOmitted(found: readonly FoundEntry[], options: MountOptions): MountReport["leftOut"] {
-  const { include, exclude, followSymlinks } = options;
-  const unwanted = exclude.map((glob) => ({ glob, matches: globMatcher(glob) }));
+function countOmitted(
+  omitted: readonly SkippedEntry[],
+  isFolder: (path: string) => boolean,
+): readonly LeftOut[] {
   const counts = new Map<string, { files: number; folders: number }>();
-  for (const { path, kind } of found) {
-    const by = findRule(path, kind);
-    if (by === null) continue;
+  for (const { path, reason } of omitted) {
+    const by = toRule(reason);
     const count = counts.get(by) ?? { files: 0, folders: 0 };
-    count[kind === "folder" ? "folders" : "files"] += 1;
+    count[isFolder(path) ? "folders" : "files"] += 1;
     counts.set(by, count);
   }
-  return [...counts].map(([by, count]) => ({ by, ...count }));
+  return Array.from(counts, ([by, count]) => ({ by, ...count }));
+}
 
-  function findRule(path: string, kind: EntryKind): string | null {
-    if (kind === "link" && !followSymlinks) return "symlinks need --follow-symlinks";
-    const names = kind === "folder" || kind === "link" ? [path, `${path}/x`] : [path];
-    const by = unwanted.find(({ matches }) => names.some(matches));
-    if (by) return `--exclude ${JSON.stringify(by.glob)}`;
-    // A followed symlink to a folder is not counted, because its files were.
-    return include.length > 0 ? "not matched by --include" : null;
-  }
+function toRule(reason: string): string {
+  if (reason === "is a symlink") return "symlinks need --follow-symlinks";
+  if (reason === "does not match --include") return "not matched by --include";
+  return reason.replace(/^matches (?=--exclude )/, "").replace(/^is (?=ignored by )/, "");
 }
 
 const MAX_ENTRIES = 20;
+const MAX_EXAMPLES = 5;
 
-function* formatReport({ hostPath, mountPath, entries, ...shown }: MountReport): Generator<string> {
-  const { files, bytes, withheld, leftOut } = shown;
+function* formatReport(report: MountReport, options: MountOptions): Generator<string> {
+  const { hostPath, mountPath, entries, files, bytes, withheld, unmatched } = report;
   const title = `${escapeControls(mountPath)}: ${pluralize(files, "file")}, ${pluralize(bytes, "byte")}`;
   yield `${bold(title)} from ${escapeControls(hostPath)}`;
-  for (const { path, bytes: size } of entries.slice(0, MAX_ENTRIES)) {
-    yield `  ${escapeControls(path)} ${dim(formatNumber(size))}`;
-  }
-  const more = entries.length - MAX_ENTRIES;
-  if (more > 0) yield `  … and ${formatNumber(more)} more (use --json to list all)`;
-  const hasKeys = withheld.some(({ reason }) => reason === KEY_FILE);
+  const lines = entries.map((one) => `${escapeControls(one.path)} ${dim(formatNumber(one.bytes))}`);
+  yield* limitLines(lines, MAX_ENTRIES, "  ");
+  const hasKeys = withheld.some(({ reason }) => reason.endsWith("key files"));
   const hint = hasKeys ? " (use --allow-secret PATH to mount a key file)" : "";
   if (withheld.length > 0) yield `\n${bold("Withheld")}${hint}`;
   for (const { path, reason } of withheld) yield `  ${escapeControls(path)} ${dim(reason)}`;
-  if (leftOut.length > 0) yield `\n${bold("Omitted")}`;
-  for (const { by, ...count } of leftOut) yield `  ${formatCount(count)}: ${escapeControls(by)}`;
+  yield* formatOmitted(report);
+  if (unmatched.length > 0) yield `\n${bold("Globs without a match")}`;
+  for (const glob of unmatched) {
+    const flag = options.include.includes(glob) ? "--include" : "--exclude";
+    yield `  ${flag} ${escapeControls(JSON.stringify(glob))}`;
+  }
   yield "\nNothing was copied or sent.";
+}
+
+function* formatOmitted({ leftOut, skipped, withheld }: MountReport): Generator<string> {
+  if (leftOut.length > 0) yield `\n${bold("Omitted")}`;
+  const others = new Set(withheld);
+  for (const { by, ...count } of leftOut) {
+    yield `  ${formatCount(count)}: ${escapeControls(by)}`;
+    const omitted = skipped.filter((one) => !others.has(one) && toRule(one.reason) === by);
+    const lines = omitted.map(({ path }) => dim(escapeControls(path)));
+    yield* limitLines(lines, MAX_EXAMPLES, "    ");
+  }
+}
+
+/** Yields the first lines, and the number of the others. */
+function* limitLines(lines: readonly string[], limit: number, indent: string): Generator<string> {
+  for (const line of lines.slice(0, limit)) yield indent + line;
+  const more = lines.length - limit;
+  if (more > 0) yield `${indent}… and ${formatNumber(more)} more (use --json to list all)`;
 }
 
 function formatCount({ files, folders }: Omit<LeftOut, "by">): string {

@@ -53,12 +53,13 @@ const MOUNT_WORDS: readonly (readonly [RegExp, string])[] = [
   [/^excludeGlob$/, "--exclude"],
   [/^maxBytes$/, "--max-bytes"],
   [/^followSymlinks$/, "--follow-symlinks"],
+  [/^gitignore$/, "--gitignore"],
   [/^is outside the allowed host roots/, "leads out of PATH. Exclude it with --exclude."],
 ];
 
 /** Matches quoted strings too, so that names which the user chose are not replaced. */
 const QUOTED_OR_NAMED =
-  /is outside the allowed host roots, .*$|"(?:[^"\\]|\\.)*"|\b(?:mounts|allowSecrets)\[\d+\](?:\.\w+(?:\[\d+\])?)?|\b(?:excludeGlob|maxBytes|followSymlinks)\b/gs;
+  /is outside the allowed host roots, .*$|"(?:[^"\\]|\\.)*"|\b(?:mounts|allowSecrets)\[\d+\](?:\.\w+(?:\[\d+\])?)?|\b(?:excludeGlob|maxBytes|followSymlinks|(?<=set )gitignore)\b/gs;
 
 function toMountWord(found: string): string {
   return MOUNT_WORDS.find(([name]) => name.test(found))?.[1] ?? found;

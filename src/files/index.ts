@@ -34,6 +34,7 @@ export {
 } from "./mounts/mounted-folder.ts";
 export { type PlanMountsOptions, planMounts } from "./mounts/plan-mounts.ts";
 export type { PlannedFile } from "./mounts/planned-file.ts";
+export type { SkippedEntry } from "./mounts/skipped-entries.ts";
 export type { ConflictPolicy, SyncConflict } from "./sync/sync-conflict.ts";
 export type { SyncFailure } from "./sync/sync-failure.ts";
 export type { SyncPolicy } from "./sync/sync-policy.ts";

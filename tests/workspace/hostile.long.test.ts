@@ -177,7 +177,7 @@ describe("mounting a hostile folder", () => {
     const section = fixture.createSection({ mounts: [{ hostPath: folder, mountPath: "p" }] });
     appendFileSync(join(folder, "b.txt"), "more");
     const message =
-      "has changed since it was planned. Plan the mounts again once nothing writes to it.";
+      "has changed since the mounts were checked. Create the workspace section or the plan again while nothing writes to it.";
     await expect(fixture.evaluate(section)).rejects.toThrow(message);
     await expect(section.ready()).rejects.toMatchObject({ code: "EINVAL" });
     expect([fixture.requests, existsSync(section.tempDir)]).toEqual([[], false]);

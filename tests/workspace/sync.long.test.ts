@@ -62,7 +62,9 @@ describe("syncing a workspace on cleanup", () => {
       syncOnCleanup: true,
     });
     rmSync(join(folder, "a.txt"));
-    await expect(fixture.run(section)).rejects.toThrow("does not exist. Plan the mounts again");
+    await expect(fixture.run(section)).rejects.toThrow(
+      "does not exist. Create the workspace section or the plan again",
+    );
     expect(await section.cleanup()).toMatchObject({ directory: null, failed: [] });
     expect(existsSync(dirname(section.tempDir))).toBe(false);
   });

@@ -15,6 +15,7 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { filesIn } from "../../../tests/support/files-in.ts";
 import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import type { AdapterEvent } from "../../adapter/events.ts";
+import { silentLogger } from "../../base/logger.ts";
 import type { SyncPolicy } from "../../files/sync/sync-policy.ts";
 import { Session } from "../../session/session.ts";
 import {
@@ -161,15 +162,30 @@ describe("HostWorkspace.cleanup()", () => {
     const options = { session: new Session(), mounts, syncOnCleanup: true };
     const section = new ClaudeAgentWorkspaceSection(options);
     rmSync(join(folder, "a.txt"));
-    await expect(section.ready()).rejects.toThrow("does not exist. Plan the mounts again");
+    await expect(section.ready()).rejects.toThrow(
+      "does not exist. Create the workspace section or the plan again",
+    );
     expect(await section.cleanup()).toMatchObject({ directory: null, failed: [] });
     expect(existsSync(dirname(section.tempDir))).toBe(false);
+  });
+
+  test("logs globs that match nothing, once", () => {
+    const folder = temporaryTree({ "a.txt": "" });
+    const mounts = [{ hostPath: folder, mountPath: "p", excludeGlob: ["secrit", "*.txt"] }];
+    const section = new ClaudeAgentWorkspaceSection({ session: new Session(), mounts });
+    onTestFinished(async () => void (await section.cleanup()));
+    const warnings: unknown[] = [];
+    const logger = { ...silentLogger, warn: (...given: unknown[]) => warnings.push(given) };
+    section.workspace.bind(() => {}, logger);
+    section.workspace.bind(() => {}, logger);
+    const facts = { hostPath: folder, mountPath: "p", globs: ["secrit"] };
+    expect(warnings).toEqual([["globs of a mount match nothing", facts]]);
   });
 
   test("publishes WorkspaceSynced through the bound function", async () => {
     const { section } = await createChanged(CHANGES, { syncOnCleanup: true });
     const events: AdapterEvent[] = [];
-    section.workspace.bind((event) => events.push(event));
+    section.workspace.bind((event) => events.push(event), silentLogger);
     const { directory, added, changed, deleted, failed, conflicts } = await section.cleanup();
     expect(events).toEqual([
       { type: "WorkspaceSynced", directory, added, changed, deleted, failed, conflicts },

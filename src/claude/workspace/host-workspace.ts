@@ -4,10 +4,16 @@ import { systemClock } from "../../base/clock.ts";
 import { InvalidOptionError, WinkError } from "../../base/errors.ts";
 import { WorkspaceChanges } from "../../files/changes/workspace-changes.ts";
 import { WorkspaceDiff } from "../../files/changes/workspace-diff.ts";
+import type { Logger } from "../../base/logger.ts";
+import { digestFolderInThread } from "../../files/digests/digest-folder-in-thread.ts";
 import type { Filesystem } from "../../files/filesystem/filesystem.ts";
+import type { HostMountPreview } from "../../files/mounts/host-mount-preview.ts";
 import type { MountPlan } from "../../files/mounts/mount-plan.ts";
 import { MountedFolder } from "../../files/mounts/mounted-folder.ts";
 import type { ConflictPolicy } from "../../files/sync/sync-conflict.ts";
+import { warnUnmatchedGlobs } from "../../files/mounts/warn-unmatched-globs.ts";
+import { listAncestors, ROOT } from "../../files/path.ts";
+import type { SyncFailure } from "../../files/sync/sync-failure.ts";
 import type { SyncPolicy } from "../../files/sync/sync-policy.ts";
 import { notSynced, type SyncReport } from "../../files/sync/sync-report.ts";
 import { createSyncFolder } from "../../files/sync/sync-to.ts";
@@ -40,6 +46,8 @@ export class HostWorkspace {
   readonly #settings: WorkspaceSettings;
   readonly #folder: MountedFolder;
   readonly #changes: WorkspaceChanges;
+  /** Mounts with globs that match nothing, until a warning is logged. */
+  readonly #previewsToWarnAbout: HostMountPreview[];
   #publish: ((event: AdapterEvent) => void) | null = null;
   #hasStarted = false;
   #userCount = 1;
@@ -49,6 +57,9 @@ export class HostWorkspace {
 
   constructor(settings: WorkspaceSettings) {
     this.plan = settings.plan;
+    this.#previewsToWarnAbout = settings.plan.previews.filter(
+      ({ unmatched }) => unmatched.length > 0,
+    );
     this.#settings = settings;
     this.#folder = new MountedFolder({ plan: settings.plan });
     this.#changes = new WorkspaceChanges(this.#folder, settings.onConflict);
@@ -63,9 +74,11 @@ export class HostWorkspace {
     return this.#syncedDir;
   }
 
-  /** Sets how the workspace publishes events. */
-  bind(announce: (event: AdapterEvent) => void): void {
+  /** Sets how the workspace publishes events, and logs globs that match nothing, once. */
+  bind(announce: (event: AdapterEvent) => void, logger: Logger): void {
     this.#publish = announce;
+    const previews = this.#previewsToWarnAbout.splice(0);
+    if (previews.length > 0) warnUnmatchedGlobs(previews, logger);
   }
 
   /** Copies the mounts once. */

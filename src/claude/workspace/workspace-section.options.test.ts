@@ -53,6 +53,10 @@ describe("ClaudeAgentWorkspaceSection rejects", () => {
     ],
     ["an unknown option", { mount: [] }, 'Did you mean "mounts"?'],
     ["mounts that are not an array", { mounts: "x" }, "mounts must be an array"],
+    ["null as mounts", { mounts: null }, "mounts must be an array, got null."],
+    ["null as a mount", { mounts: [null] }, "mounts[0] must be a plain object, got null."],
+    ["null as allowedHostRoots", { allowedHostRoots: null }, "allowedHostRoots must be an array"],
+    ["null as allowSecrets", { allowSecrets: null }, "allowSecrets must be an array of strings"],
     [
       "allowedHostRoots that are not an array",
       { allowedHostRoots: "/" },

@@ -27,7 +27,7 @@ export interface Filesystem {
   stat(path: string): Promise<FileStat>;
   /** Lists the names in a directory, sorted. */
   listDir(path: string): Promise<string[]>;
-  /** Lists the paths of files that match a pattern, sorted. `*` and `?` also match slashes. */
+  /** Lists the paths of files that match a pattern, sorted. `*` and `?` also match slashes, and `{a,b}` matches either text. */
   glob(pattern: string): Promise<string[]>;
   /** Finds lines of text files that match a JavaScript regular expression. Skips binary files. */
   grep(pattern: string, options?: GrepOptions): Promise<readonly GrepMatch[]>;

@@ -1,52 +1,66 @@
 import { FilesystemError } from "../../base/filesystem-error.ts";
+import { expandBraces } from "./expand-braces.ts";
+import { escapeExpression, starExpression } from "./star-expression.ts";
 
 /** Whether a path matches a pattern. */
 export type PathMatcher = (path: string) => boolean;
 
+const MAX_PATTERN_LENGTH = 4096;
 const ANY = "."; // includes newlines, because every expression here has the flag s
 
-/** Matches runs of stars, sets and single characters. A bracket that starts no set is a character. */
-const TOKEN = /\*+|\[(?=(!?\]?))\1[^\]]*\]|./gsu;
+/** Holds at the start of a path and after each slash. */
+const SEGMENT_START = "(?<![^\\/])";
+
+/**
+ * Matches a double star that is a whole segment with its slash, runs of stars, sets and single characters. A
+ * bracket that starts no set is a character.
+ */
+const TOKEN = /(?<![^/])\*\*\/|\*+|\[(?=(!?\]?))\1[^\]]*\]|./gsu;
 
 /**
  * Creates a matcher for whole paths with the rules of Python's `fnmatchcase`: `*` and `?` also match slashes,
- * and `[!a]` negates. A leading `**` and slash also matches zero directories. No pattern backtracks.
+ * and `[!a]` negates. `{a,b}` matches either text. A leading `**` and slash also matches zero directories. No
+ * pattern backtracks.
  */
 export function globMatcher(pattern: string): PathMatcher {
+  const texts = new Set(expandBraces(checkPattern(pattern)));
+  const expressions = Array.from(texts, (text) => pathExpression(text, "leading"));
+  return (path) => expressions.some((expression) => expression.test(path));
+}
+
+/** Returns a glob that has no obvious mistake. Throws `FilesystemError` for any other value. */
+export function checkPattern(pattern: string): string {
   if (typeof pattern !== "string")
     throw FilesystemError.invalid(String(pattern), "is not a string");
   if (pattern === "")
     throw FilesystemError.invalid(pattern, 'is an empty pattern. Use "*" to match every path.');
   if (pattern.includes("\0")) throw FilesystemError.invalid(pattern, "contains a NUL character");
-  const expressions = [toPathExpression(pattern)];
-  for (let rest = pattern; rest.startsWith("**/"); ) {
-    rest = rest.slice(3);
-    expressions.push(toPathExpression(rest));
-  }
-  return (path) => expressions.some((expression) => expression.test(path));
+  if (pattern.length <= MAX_PATTERN_LENGTH) return pattern;
+  const problem = `is a pattern of ${pattern.length} characters. The maximum is ${MAX_PATTERN_LENGTH}.`;
+  throw FilesystemError.invalid(`${pattern.slice(0, 40)}…`, problem);
 }
 
-/** Builds an expression without backtracking: after a star, each part matches only at the first place where it fits. */
-function toPathExpression(pattern: string): RegExp {
-  const [first = "", ...others] = splitAtStars(pattern);
-  const last = others.pop();
-  const middle = others.map((part, n) => `(?=(?<at${n}>${ANY}*?${part}))\\k<at${n}>`).join("");
-  return new RegExp(last === undefined ? `^${first}$` : `^${first}${middle}${ANY}*${last}$`, "su");
-}
-
-/** Returns the parts before, between and after the stars as regular expressions. */
-function splitAtStars(pattern: string): readonly string[] {
+/**
+ * Creates an expression for a pattern without braces. A `**` that is a whole segment matches zero or more
+ * directories: only at the start of the pattern, or anywhere.
+ */
+export function pathExpression(pattern: string, doubleStars: "leading" | "anywhere"): RegExp {
   const parts = [""];
+  let isLeading = true;
   for (const [token] of pattern.matchAll(TOKEN)) {
-    if (token.startsWith("*")) parts.push("");
+    const isDoubleStar = token === "**/";
+    if (isDoubleStar && (isLeading || doubleStars === "anywhere")) parts.push(SEGMENT_START);
+    else if (isDoubleStar) parts.push("\\/");
+    else if (token.startsWith("*")) parts.push("");
     else parts.push(`${parts.pop()}${toTokenExpression(token)}`);
+    isLeading &&= isDoubleStar;
   }
-  return parts;
+  return starExpression(parts, { any: ANY, flags: "su" });
 }
 
 function toTokenExpression(token: string): string {
   if (token === "?") return ANY;
-  if (token.length < 3) return escapeToken(token);
+  if (token.length < 3) return escapeExpression(token);
   return token.startsWith("[!")
     ? `[^${toCharacterSet(token.slice(2, -1))}]`
     : `[${toCharacterSet(token.slice(1, -1))}]`;
@@ -56,17 +70,13 @@ function toTokenExpression(token: string): string {
 function toCharacterSet(inside: string): string {
   const members = inside.matchAll(/(.)-(.)|./gsu);
   return Array.from(members, ([member, from, to]) => {
-    if (from === undefined || to === undefined) return escapeToken(member);
-    return getCodePoint(from) > getCodePoint(to) ? "" : `${escapeToken(from)}-${escapeToken(to)}`;
+    if (from === undefined || to === undefined) return escapeExpression(member);
+    return getCodePoint(from) > getCodePoint(to)
+      ? ""
+      : `${escapeExpression(from)}-${escapeExpression(to)}`;
   }).join("");
 }
 
 function getCodePoint(character: string): number {
   return character.codePointAt(0) ?? 0;
-}
-
-function escapeToken(text: string): string {
-  return text.replace(/[-\\^$.*+?()[\]{}|]/g, (character) =>
-    character === "-" ? "\\x2d" : `\\${character}`,
-  );
 }

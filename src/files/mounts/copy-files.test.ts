@@ -137,7 +137,9 @@ describe("copyFiles() with a file that changed after planning", () => {
         name: "FilesystemError",
         code: "EINVAL",
         path,
-        message: expect.stringContaining("has changed since it was planned. Plan the mounts again"),
+        message: expect.stringContaining(
+          "has changed since the mounts were checked. Create the workspace",
+        ),
       }),
     );
   });

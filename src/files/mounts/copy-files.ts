@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync, writeSync } from "node:fs";
 import { FilesystemError, WorkspaceSecurityError } from "../../base/filesystem-error.ts";
+import { toSentence } from "../../base/to-sentence.ts";
 import { openNoFollow } from "../../host/open-no-follow.ts";
 import { threadJob } from "../../host/threads/thread-job.ts";
 import { getErrorCode, toFilesystemErrorWithRemedy } from "../../host/to-filesystem-error.ts";
@@ -80,11 +81,8 @@ function openSource(path: string): number {
   } catch (error) {
     if (getErrorCode(error) !== "ELOOP")
       throw toFilesystemErrorWithRemedy(error, path, PLAN_REMEDY);
-    const problem = `${JSON.stringify(path)} has become a symlink since it was planned.`;
-    throw new WorkspaceSecurityError(
-      `${problem} Plan the mounts again once nothing writes to it.`,
-      { cause: error },
-    );
+    const problem = `${JSON.stringify(path)} has become a symlink since the mounts were checked.`;
+    throw new WorkspaceSecurityError(`${problem} ${toSentence(PLAN_REMEDY)}`, { cause: error });
   }
 }
 
@@ -134,9 +132,9 @@ function checkUnchanged(file: PlannedFile, source: number): void {
 function createChangedError({ hostPath }: PlannedFile): FilesystemError {
   return FilesystemError.invalid(
     hostPath,
-    "has changed since it was planned. Plan the mounts again once nothing writes to it.",
+    `has changed since the mounts were checked. ${toSentence(PLAN_REMEDY)}`,
   );
 }
 
-const PLAN_REMEDY = "plan the mounts again once nothing writes to it";
+const PLAN_REMEDY = "create the workspace section or the plan again while nothing writes to it";
 const WRITE_REMEDY = "copy the mounts to another folder";

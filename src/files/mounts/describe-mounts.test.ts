@@ -1,7 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { describeMounts } from "./describe-mounts.ts";
 
-const preview = { hostPath: "/x", mountPath: "p", truncated: false, withheld: [] };
+const preview = {
+  ...{ hostPath: "/x", mountPath: "p", truncated: false },
+  ...{ withheld: [], unmatched: [], skipped: [], skippedCount: 0 },
+};
 
 describe("the description of a mount for the model", () => {
   test.each([

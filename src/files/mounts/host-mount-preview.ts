@@ -1,3 +1,5 @@
+import type { SkippedEntry } from "./skipped-entries.ts";
+
 /** A summary of a mount's files, available before they are copied. */
 export interface HostMountPreview {
   /** The mount's `hostPath`, unchanged. */
@@ -14,4 +16,13 @@ export interface HostMountPreview {
   readonly truncated: boolean;
   /** Files that match the globs but are omitted: secret files, sockets, pipes, devices and broken symlinks. */
   readonly withheld: readonly string[];
+  /** Globs of `includeGlob` and `excludeGlob` that match nothing. Folders that are skipped as a whole are not searched. */
+  readonly unmatched: readonly string[];
+  /**
+   * The first 100 entries that are not mounted, with reasons: first symlinks and withheld files, then what globs
+   * or `.gitignore` files omit. A folder includes everything below it.
+   */
+  readonly skipped: readonly SkippedEntry[];
+  /** The number of entries that are not mounted, including those that `skipped` does not list. */
+  readonly skippedCount: number;
 }

@@ -37,6 +37,35 @@ const waitForWorker = () =>
   });
 
 describe("materialize()", () => {
+  const empty = planMounts([], { allowedHostRoots: [] });
+
+  test.each([
+    [null, "materialize(plan) must be a plan, got null. Pass the result of planMounts()."],
+    [undefined, "materialize(plan) must be a plan"],
+    [{}, "materialize(plan).directories must be an array, got undefined."],
+    [{ ...empty, files: null }, "materialize(plan).files must be an array, got null."],
+    [{ ...empty, limits: 1 }, "materialize(plan).limits must be an array"],
+    [{ ...empty, files: [null] }, "materialize(plan).files[0] must be a planned file, got null."],
+    [{ ...empty, files: [{ hostPath: "/a" }] }, "materialize(plan).files[0] must be"],
+  ])("rejects the plan %j", async (plan, message) => {
+    await expect(materialize(plan as never)).rejects.toMatchObject({
+      name: "InvalidOptionError",
+      message: expect.stringContaining(message),
+    });
+  });
+
+  test.each([
+    [null, "materialize(options) must be an object, got null."],
+    [{ into: 5 }, "materialize(options).into must be the path of a folder, got 5."],
+    [{ into: "" }, "materialize(options).into must be the path of a folder"],
+    [{ signal: {} }, "materialize(options).signal must be an AbortSignal"],
+  ])("rejects the options %j", async (options, message) => {
+    await expect(materialize(empty, options as never)).rejects.toMatchObject({
+      name: "InvalidOptionError",
+      message: expect.stringContaining(message),
+    });
+  });
+
   test("names the folder that dispose could not remove, and dispose can be retried", async () => {
     const folders = useTemporaryFolder();
     chmodSync(folders, 0o777);
@@ -252,8 +281,8 @@ describe("materialize() leaves no files behind", () => {
         message: expect.stringMatching(/^Its exit code was [01]$/),
       }),
     });
-    await expect(materialize({ ...planned, files: [() => {}] as never })).rejects.toThrow("clone");
-    await expect(materialize({ ...planned, files: 5 as never })).rejects.toThrow(TypeError);
+    const files = planned.files.map((file) => ({ ...file, extra: () => {} }));
+    await expect(materialize({ ...planned, files })).rejects.toThrow("clone");
     expect(readdirSync(folders)).toEqual([]);
   });
 });

@@ -18,6 +18,7 @@ describe("checkMounts() with one mount", () => {
       excludeGlob: [],
       maxBytes: Infinity,
       followSymlinks: false,
+      gitignore: false,
     });
   });
 
@@ -47,6 +48,20 @@ describe("checkMounts() with one mount", () => {
     ["mounts[0].maxBytes", { hostPath: "/a", maxBytes: null }, "Omit it for no limit."],
     ["mounts[0].maxBytes", { hostPath: "/a", maxBytes: "9" }, "must be a non-negative integer"],
     ["mounts[0].followSymlinks", { hostPath: "/a", followSymlinks: 1 }, "must be a boolean"],
+    ["mounts[0].gitignore", { hostPath: "/a", gitignore: "yes" }, "must be a boolean"],
+    ["mounts[0].gitignore", { hostPath: "/a", gitignore: null }, "must be a boolean"],
+    ["mounts[0].excludeGlob", { hostPath: "/a", excludeGlob: null }, "must be an array of strings"],
+    ["mounts[0].excludeGlob[0]", { hostPath: "/a", excludeGlob: new Array(1) }, "non-empty string"],
+    [
+      "mounts[0].excludeGlob[1]",
+      { hostPath: "/a", excludeGlob: ["a", "{a,b}".repeat(9)] },
+      "must be a glob of at most 4,096 characters and 256 alternatives in braces",
+    ],
+    [
+      "mounts[0].includeGlob[0]",
+      { hostPath: "/a", includeGlob: ["a".repeat(4_097)] },
+      "Split it into several globs.",
+    ],
     ["mounts[0] key", { hostPath: "/a", maxByte: 1 }, 'Did you mean "maxBytes"?'],
     ["mounts[0] key", { hostPath: "/a", zzzzzz: 1 }, "Remove it."],
     ["mounts[0] key", { hostPath: "/a", constructor: 1 }, "must be one of"],
@@ -110,10 +125,18 @@ describe("checkMounts() with several mounts", () => {
     expect(checkPaths()).toEqual([]);
   });
 
-  test("rejects a value that is not an array", () => {
-    expect(() => checkMounts("a" as never)).toThrow(
-      'mounts must be an array, got "a". Wrap it in [ … ].',
-    );
+  test.each([
+    ["a", 'mounts must be an array, got "a". Wrap it in [ … ].'],
+    [null, "mounts must be an array, got null. Omit it for an empty workspace."],
+    [{ hostPath: "/a" }, "mounts must be an array, got {"],
+    [7, "mounts must be an array, got 7."],
+  ])("rejects %j, which is not an array", (mounts, message) => {
+    expect(() => checkMounts(mounts as never)).toThrow(message);
+  });
+
+  test("rejects an array with a missing entry", () => {
+    const mounts = new Array<never>(1);
+    expect(() => checkMounts(mounts)).toThrow("mounts[0] must be a plain object, got undefined.");
   });
 });
 

@@ -4,6 +4,7 @@ import { WorkspaceSecurityError } from "../../base/filesystem-error.ts";
 import { isPlainObject } from "../../base/freeze.ts";
 import { normalizePath, ROOT } from "../path.ts";
 import type { HostMount } from "./host-mount.ts";
+import { mountGlob } from "./mount-glob.ts";
 
 /** A validated copy of a mount with its defaults. */
 export interface CheckedMount {
@@ -15,6 +16,7 @@ export interface CheckedMount {
   readonly excludeGlob: readonly string[];
   readonly maxBytes: number;
   readonly followSymlinks: boolean;
+  readonly gitignore: boolean;
 }
 
 const refuse = InvalidOptionError.at(""); // callers pass full field names
@@ -22,8 +24,13 @@ const refuse = InvalidOptionError.at(""); // callers pass full field names
 /** Validates mounts. Throws `InvalidOptionError` or `WorkspaceSecurityError` for an invalid mount or overlapping mount paths. */
 export function checkMounts(mounts: readonly HostMount[]): readonly CheckedMount[] {
   const given: unknown = mounts;
-  if (!Array.isArray(given)) throw refuse("mounts", given, "must be an array", "wrap it in [ … ]");
-  const checked = given.map((mount: unknown, index) => checkMount(mount, `mounts[${index}]`));
+  if (!Array.isArray(given)) {
+    const remedy = given === null ? "omit it for an empty workspace" : "wrap it in [ … ]";
+    throw refuse("mounts", given, "must be an array", remedy);
+  }
+  const checked = Array.from(given, (mount: unknown, index) =>
+    checkMount(mount, `mounts[${index}]`),
+  );
   for (const [index, mount] of checked.entries()) {
     const other = checked
       .slice(0, index)
@@ -38,7 +45,7 @@ export function checkStrings(value: unknown, field: string): readonly string[] {
   if (!Array.isArray(value)) {
     throw refuse(field, value, "must be an array of strings", "use [ … ], even for a single entry");
   }
-  return value.map((item: unknown, index) => checkString(item, `${field}[${index}]`));
+  return Array.from(value, (item: unknown, index) => checkString(item, `${field}[${index}]`));
 }
 
 const mountKeys: KnownKeys<HostMount> = {
@@ -48,6 +55,7 @@ const mountKeys: KnownKeys<HostMount> = {
   excludeGlob: true,
   maxBytes: true,
   followSymlinks: true,
+  gitignore: true,
 };
 
 function checkMount(mount: unknown, field: string): CheckedMount {
@@ -55,21 +63,37 @@ function checkMount(mount: unknown, field: string): CheckedMount {
     throw refuse(field, mount, "must be a plain object", 'use { hostPath: "…" }');
   }
   checkKnownKeys<object>(mount, field, mountKeys);
-  const { mountPath, includeGlob = [], excludeGlob = [], maxBytes, followSymlinks = false } = mount;
+  const { mountPath, includeGlob = [], excludeGlob = [], maxBytes } = mount;
+  const { followSymlinks = false, gitignore = false } = mount;
   const hostPath = checkString(mount["hostPath"], `${field}.hostPath`);
-  if (typeof followSymlinks !== "boolean") {
-    const rule = "must be a boolean";
-    throw refuse(`${field}.followSymlinks`, followSymlinks, rule, "use true or false");
-  }
   return {
     field,
     hostPath,
     mountPath: checkMountPath(mountPath, hostPath, `${field}.mountPath`),
-    includeGlob: checkStrings(includeGlob, `${field}.includeGlob`),
-    excludeGlob: checkStrings(excludeGlob, `${field}.excludeGlob`),
+    includeGlob: checkGlobs(includeGlob, `${field}.includeGlob`),
+    excludeGlob: checkGlobs(excludeGlob, `${field}.excludeGlob`),
     maxBytes: maxBytes === undefined ? Infinity : checkMaxBytes(maxBytes, `${field}.maxBytes`),
-    followSymlinks,
+    followSymlinks: checkFlag(followSymlinks, `${field}.followSymlinks`),
+    gitignore: checkFlag(gitignore, `${field}.gitignore`),
   };
+}
+
+function checkGlobs(value: unknown, field: string): readonly string[] {
+  const globs = checkStrings(value, field);
+  for (const [index, glob] of globs.entries()) {
+    try {
+      mountGlob(glob);
+    } catch (cause) {
+      const rule = "must be a glob of at most 4,096 characters and 256 alternatives in braces";
+      throw refuse(`${field}[${index}]`, glob, rule, "split it into several globs", { cause });
+    }
+  }
+  return globs;
+}
+
+function checkFlag(value: unknown, field: string): boolean {
+  if (typeof value === "boolean") return value;
+  throw refuse(field, value, "must be a boolean", "use true or false");
 }
 
 function checkMountPath(value: unknown, hostPath: string, field: string): string {

@@ -17,6 +17,7 @@ import type { Baseline } from "../digests/baseline.ts";
 import { captureBaselineJob } from "../digests/capture-baseline.ts";
 import { HostFilesystem } from "../filesystem/host-filesystem.ts";
 import { type CopyPlan, type CopyTask, copyFilesJob } from "./copy-files.ts";
+import { checkMaterializeOptions, checkPlan } from "./check-plan.ts";
 import type { MountPlan } from "./mount-plan.ts";
 import type { PlannedFile } from "./planned-file.ts";
 
@@ -167,19 +168,21 @@ const materializeKeys: KnownKeys<MaterializeOptions> = { into: true, signal: tru
  * Copies the planned files into a folder, off the event loop. Preserves bytes and the owner's executable bit.
  * Leaves nothing behind if it fails or is aborted.
  *
- * Throws `FilesystemError` if a file has changed, is missing or cannot be read, or if `into` is not an empty
+ * Throws `InvalidOptionError` for a value that is not a plan; `FilesystemError` if a file has changed, is missing or cannot be read, or if `into` is not an empty
  * folder; `WorkspaceSecurityError` if a file has become a symlink; `WorkspaceBudgetExceededError` if a mount
  * exceeds its limit; and the signal's reason.
  */
 export async function materialize(
-  { directories, files, limits }: MountPlan,
+  plan: MountPlan,
   options: MaterializeOptions = {},
 ): Promise<MaterializedMounts> {
+  checkPlan(plan);
+  checkMaterializeOptions(options);
   checkKnownKeys(options, "materialize(options)", materializeKeys);
   const { signal, into } = options;
   signal?.throwIfAborted();
   const target = into === undefined ? await createTemporaryTarget() : await createGivenTarget(into);
-  await copyInThread({ directories, files, limits }, { target, originals: null, signal });
+  await copyInThread(plan, { target, originals: null, signal });
   return Object.freeze({ directory: target.folder, [Symbol.asyncDispose]: target.clear });
 }
 

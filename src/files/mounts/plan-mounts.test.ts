@@ -41,6 +41,8 @@ describe("planMounts()", () => {
       plan.previews[0],
       plan.previews[0]?.entries,
       plan.previews[0]?.withheld,
+      plan.previews[0]?.unmatched,
+      plan.previews[0]?.skipped,
       plan.limits[0],
     ];
     expect(parts.every(Object.isFrozen)).toBe(true);
@@ -132,6 +134,9 @@ describe("the preview of planMounts()", () => {
       entries: names.slice(0, 20),
       truncated: true,
       withheld: [],
+      unmatched: [],
+      skipped: [],
+      skippedCount: 0,
     });
     expect(preview(["f20"])).toMatchObject({ files: 20, bytes: 40, truncated: false });
   });
@@ -139,7 +144,10 @@ describe("the preview of planMounts()", () => {
   test("is empty for an empty folder", () => {
     const folder = temporaryTree();
     const { previews, directories } = planMounts([{ hostPath: folder, mountPath: "x" }], anywhere);
-    const nothing = { files: 0, bytes: 0, entries: [], truncated: false, withheld: [] };
+    const nothing = {
+      ...{ files: 0, bytes: 0, entries: [], truncated: false },
+      ...{ withheld: [], unmatched: [], skipped: [], skippedCount: 0 },
+    };
     expect(previews).toEqual([{ hostPath: folder, mountPath: "x", ...nothing }]);
     expect(directories).toEqual(["x"]);
   });
@@ -229,6 +237,15 @@ test("planMounts() names a host path that does not exist", () => {
       code: "ENOENT",
       path: hostPath,
       message: expect.stringContaining("Set mounts[0].hostPath to a file or folder of the host"),
+    }),
+  );
+});
+
+test.each([[undefined], [null], ["any"]])("planMounts() rejects the options %j", (options) => {
+  expect(() => planMounts([], options as never)).toThrow(
+    expect.objectContaining({
+      name: "InvalidOptionError",
+      message: expect.stringContaining("planMounts(options) must be an object"),
     }),
   );
 });

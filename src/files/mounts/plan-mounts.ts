@@ -1,4 +1,4 @@
-import { checkKnownKeys, type KnownKeys } from "../../base/errors.ts";
+import { checkKnownKeys, type KnownKeys, InvalidOptionError } from "../../base/errors.ts";
 import { deepFreeze } from "../../base/freeze.ts";
 import type { HostMount } from "./host-mount.ts";
 import type { HostMountPreview } from "./host-mount-preview.ts";
@@ -16,9 +16,15 @@ export interface PlanMountsOptions {
   readonly allowedHostRoots: readonly string[] | "any";
   /** Secret files to include although they are withheld by default: paths or globs within the mount or the workspace. @default none */
   readonly allowSecrets?: readonly string[] | undefined;
+  /** The maximum number of entries that `skipped` of each preview lists. @default 100 */
+  readonly maxSkipped?: number | undefined;
 }
 
-const planKeys: KnownKeys<PlanMountsOptions> = { allowSecrets: true, allowedHostRoots: true };
+const planKeys: KnownKeys<PlanMountsOptions> = {
+  allowSecrets: true,
+  allowedHostRoots: true,
+  maxSkipped: true,
+};
 
 /**
  * Lists the files of the mounts and checks roots, globs, budgets and symlinks. Copies nothing.
@@ -31,18 +37,20 @@ const planKeys: KnownKeys<PlanMountsOptions> = { allowSecrets: true, allowedHost
  * ```ts
  * import { planMounts } from "weakincentives/files";
  *
- * const mounts = [{ hostPath: "./project", excludeGlob: [".git/*", "node_modules/*"] }];
+ * const mounts = [{ hostPath: "./project", excludeGlob: ["node_modules"], gitignore: true }];
  * const plan = planMounts(mounts, { allowedHostRoots: ["./project"] });
  * ```
  */
 export function planMounts(mounts: readonly HostMount[], options: PlanMountsOptions): MountPlan {
-  checkKnownKeys(options, "planMounts(options)", planKeys);
-  const { allowedHostRoots, allowSecrets = [] } = options;
+  const { allowedHostRoots, allowSecrets = [], maxSkipped = MAX_SKIPPED } = checkArguments(options);
+  checkMaxSkipped(maxSkipped);
   const roots = hostRoots(allowedHostRoots);
   const allowsSecret = secretAllowlist(checkStrings(allowSecrets, "allowSecrets"));
   const walks = checkMounts(mounts).map((mount) => ({
     mount,
-    walk: new MountWalk(mount, { roots, allowsSecret }).walkFrom(findMountSource(mount, roots)),
+    walk: new MountWalk(mount, { roots, allowsSecret, maxSkipped }).walkFrom(
+      findMountSource(mount, roots),
+    ),
   }));
   const files = walks.flatMap(({ walk }) => walk.files);
   const directories = new Set(walks.flatMap(({ walk }) => walk.directories));
@@ -54,7 +62,25 @@ export function planMounts(mounts: readonly HostMount[], options: PlanMountsOpti
   });
 }
 
+const refuse = InvalidOptionError.at("planMounts(options)");
+
+function checkArguments(options: PlanMountsOptions): PlanMountsOptions {
+  const given: unknown = options;
+  if (typeof given !== "object" || given === null) {
+    throw refuse("", given, "must be an object", "use { allowedHostRoots: [ … ] }");
+  }
+  checkKnownKeys(options, "planMounts(options)", planKeys);
+  return options;
+}
+
+function checkMaxSkipped(given: number): void {
+  if (given === Infinity || (Number.isSafeInteger(given) && given >= 0)) return;
+  const rule = "must be a non-negative integer";
+  throw refuse("maxSkipped", given, rule, "omit it for 100, or use Infinity for all");
+}
+
 const MAX_ENTRIES = 20;
+const MAX_SKIPPED = 100;
 
 function compareByMountPath(one: PlannedFile, other: PlannedFile): number {
   return one.mountPath < other.mountPath ? -1 : 1;
@@ -69,6 +95,9 @@ function createPreview({ hostPath, mountPath }: CheckedMount, walk: MountWalk): 
     entries: walk.paths.slice(0, MAX_ENTRIES),
     truncated: walk.paths.length > MAX_ENTRIES,
     withheld: walk.withheld,
+    unmatched: walk.unmatched,
+    skipped: walk.skipped.list(),
+    skippedCount: walk.skipped.count,
   };
 }
 

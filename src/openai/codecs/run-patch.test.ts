@@ -61,6 +61,15 @@ describe.each(makers)("apply_patch on files %s", (_, make) => {
     expect(await filesystem.readText("a.txt")).toBe("one\nthree\n");
   });
 
+  test("updates a file with mixed line endings", async () => {
+    const filesystem = await make();
+    await filesystem.writeText("a.txt", "one\rtwo\r\nthree\nfour\rfive");
+    const diff = "@@\r\n two\r\n-three\r\n+3\r\n four\r\n";
+    const operation = { type: "update_file", path: "a.txt", diff };
+    expect(await runOperation(operation, { filesystem })).toMatchObject({ success: true });
+    expect(await filesystem.readText("a.txt")).toBe("one\rtwo\r\n3\rfour\rfive");
+  });
+
   test("deletes a file", async () => {
     const filesystem = await make();
     await filesystem.writeText("a.txt", "one\n");

@@ -9,6 +9,11 @@ import {
 import { createRepository } from "../../../tests/support/workspace/workspace-fixture.ts";
 import { InvalidOptionError } from "../../base/errors.ts";
 import { PromptEvaluationError } from "../../base/evaluation-errors.ts";
+import { silentLogger } from "../../base/logger.ts";
+import type { HostMount } from "../../files/mounts/host-mount.ts";
+import { Prompt } from "../../prompt/prompt.ts";
+import { MarkdownSection } from "../../prompt/sections/markdown-section.ts";
+import { PromptTemplate } from "../../prompt/template.ts";
 import {
   type AutoContainerConfig,
   type CodeInterpreterConfig,
@@ -52,6 +57,27 @@ describe("a prompt with a workspace is rejected before the first request", () =>
     );
     expect(stage.requests).toEqual([]);
   });
+
+  test.each([
+    [false, [], "code_interpreter"],
+    [[], [], "code_interpreter"],
+    [["web_search"], [codeInterpreterTool({}, { name: "python" })], "python"],
+    [false, [shellTool({ environment: { type: "container" } })], "shell"],
+  ] as const)(
+    "if allowHostedTools %j forbids the tool that runs code, with a remedy that helps",
+    async (allowHostedTools, hostedTools, name) => {
+      const stage = await createInterceptionFixture([]);
+      const { adapter, session } = stage;
+      const task = { key: "task", title: "Task", template: "Do it." };
+      const sections = [new MarkdownSection({ ...task, hostedTools }), stage.createSection()];
+      const prompt = new Prompt(new PromptTemplate({ ns: "t", key: "t", sections }));
+      const failing = adapter.evaluate(prompt, { session, allowHostedTools });
+      await expect(failing).rejects.toThrow(
+        `The prompt's container workspace must be combined with a code interpreter or a hosted shell, got "only ${name}, which allowHostedTools forbids". Include "${name}" in the array allowHostedTools, or evaluate a prompt without the workspace.`,
+      );
+      expect(stage.requests).toEqual([]);
+    },
+  );
 
   test("with only a local shell", async () => {
     const stage = await createInterceptionFixture([], withoutTools);
@@ -102,6 +128,30 @@ describe("a prompt with a workspace is rejected before the first request", () =>
 });
 
 describe("a workspace's container", () => {
+  test("is filled after a warning about globs that match nothing, once", async () => {
+    const folder = createRepository({ "a.txt": "one", "b.log": "" });
+    const warnings: unknown[] = [];
+    const logger = { ...silentLogger, warn: (...given: unknown[]) => warnings.push(given) };
+    const script = [[{ say: "First." }], [{ say: "Second." }]];
+    const stage = await createInterceptionFixture(script, { adapter: { logger } });
+    const globs = { includeGlob: ["*.txt", "*.md"], excludeGlob: ["secrit", "*.log"] };
+    const mounts = [
+      { hostPath: folder, mountPath: "p", ...globs },
+      { hostPath: `${folder}/a.txt` },
+    ];
+    const section = stage.createSection({ mounts, allowedHostRoots: [folder] });
+    expect(section.mountPreviews[0]?.unmatched).toEqual(["*.md", "secrit"]);
+    expect(warnings).toEqual([]);
+    stage.intercept(({ path }) => {
+      if (path === "/containers") expect(warnings).toHaveLength(1);
+      return null;
+    });
+    await stage.evaluate(section);
+    await stage.evaluate(section);
+    const facts = { hostPath: folder, mountPath: "p", globs: ["*.md", "secrit"] };
+    expect(warnings).toEqual([["globs of a mount match nothing", facts]]);
+  });
+
   test("is also used by a hosted shell", async () => {
     const folder = createRepository({ "a.txt": "one" });
     const stage = await createInterceptionFixture(
@@ -267,6 +317,32 @@ describe("a code interpreter with hostMounts", () => {
       'Hosted tool "code_interpreter" config.container.allowedHostRoots must be provided with hostMounts, because these files are uploaded, got undefined. List the folders that mounts may come from, or pass "any".',
     );
     expect(stage.requests).toEqual([]);
+  });
+
+  test.each<readonly [string, readonly Partial<HostMount>[], string]>([
+    ["overlap", [{ mountPath: "a" }, { mountPath: "a/b" }], "[1].mountPath"],
+    ["need a name", [{ hostPath: "/" }], "[0].mountPath"],
+  ])("names the field of mounts that %s", async (_what, given, field) => {
+    const folder = createRepository({ "a.txt": "one" });
+    const stage = await createInterceptionFixture([], withoutTools);
+    const hostMounts = given.map((mount) => ({ hostPath: folder, ...mount }));
+    const container = auto(folder, { hostMounts, allowedHostRoots: "any" });
+    await expect(stage.evaluate([], { hostedTools: python(container) })).rejects.toThrow(
+      `Hosted tool "code_interpreter" config.container.hostMounts${field} must`,
+    );
+  });
+
+  test("logs globs that match nothing", async () => {
+    const folder = createRepository({ "a.txt": "one", "sub/b.txt": "two" });
+    const warnings: unknown[] = [];
+    const logger = { ...silentLogger, warn: (...given: unknown[]) => warnings.push(given) };
+    const adapter = { hostedTools: null, logger };
+    const stage = await createInterceptionFixture(readScript, { adapter });
+    const hostMounts = [{ hostPath: folder, mountPath: "p", excludeGlob: ["secrit"] }];
+    await stage.evaluate([], { hostedTools: python(auto(folder, { hostMounts })) });
+    expect(warnings).toEqual([
+      ["globs of a mount match nothing", { hostPath: folder, mountPath: "p", globs: ["secrit"] }],
+    ]);
   });
 
   test("removes temporary files when the upload fails", async () => {

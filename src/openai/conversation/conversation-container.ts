@@ -1,9 +1,11 @@
 import type { AdapterEvent } from "../../adapter/events.ts";
-import type { Turn } from "../../adapter/model-client.ts";
+import type { Omission, Turn } from "../../adapter/model-client.ts";
 import { getErrorMessage, InvalidOptionError } from "../../base/errors.ts";
 import { PromptEvaluationError, ThrottleError } from "../../base/evaluation-errors.ts";
 import { readRecord, readStringOrNull } from "../../base/loose-fields.ts";
 import { noUsage, type TokenUsage } from "../../base/usage.ts";
+import type { HostMount } from "../../files/mounts/host-mount.ts";
+import type { MountPlan } from "../../files/mounts/mount-plan.ts";
 import { planMounts } from "../../files/mounts/plan-mounts.ts";
 import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
 import type { AutoContainerConfig } from "../../tools/hosted/code-interpreter.ts";
@@ -83,15 +85,16 @@ export class ConversationContainer {
     return this.#workspace?.container.gone ?? NO_CONTAINERS;
   }
 
-  /** Checks the prompt's tools before the first request. */
-  checkTools({ hostedTools }: RenderedPrompt): void {
+  /** Checks the prompt's tools before the first request. `forbidden` are those that the caller does not allow. */
+  checkTools({ hostedTools }: RenderedPrompt, forbidden: readonly Omission[]): void {
     const { codecs, clock } = this.#settings;
     const used = findContainerTools(hostedTools, codecs);
     for (const { container } of used)
       if (container.id !== null) this.#callerContainers.add(container.id);
     if (this.#workspaces.length > 0) {
       const paths = this.#workspaces.map(({ path }) => path);
-      checkWorkspaceTools(paths, used);
+      const tools = forbidden.map(({ tool }) => tool);
+      checkWorkspaceTools(paths, used, findContainerTools(tools, codecs));
       return;
     }
     const mounting = used.find(({ container }) => container.mounted !== null);
@@ -211,7 +214,7 @@ export class ConversationContainer {
         remedy: 'list the folders that mounts may come from, or pass "any"',
       });
     }
-    const plan = planMounts(hostMounts, { allowedHostRoots });
+    const plan = planToolMounts(hostMounts, allowedHostRoots, field);
     const archive = createArchiveName();
     this.#introduction = workspaceText(plan, "bootstrap", archive);
     const settings = resolveContainerSettings(
@@ -241,6 +244,20 @@ export class ConversationContainer {
     const container = { ...readRecord(tool, "environment"), ...readRecord(tool, "container") };
     const memoryLimit = readStringOrNull(container, "memory_limit");
     this.#settings.logger.info("hosted code ran", { name, callId, containerId, memoryLimit });
+  }
+}
+
+/** Plans the mounts of a tool. Errors name the tool's own fields. */
+function planToolMounts(
+  hostMounts: readonly HostMount[],
+  allowedHostRoots: readonly string[] | "any",
+  field: string,
+): MountPlan {
+  try {
+    return planMounts(hostMounts, { allowedHostRoots });
+  } catch (error) {
+    if (!(error instanceof InvalidOptionError)) throw error;
+    throw error.withField(`${field}.${error.field.replace(/^mounts/, "hostMounts")}`);
   }
 }
 

@@ -56,10 +56,10 @@ export class Conversation implements ModelClient {
   }
 
   /** Checks a prompt before the first request. Returns the hosted tools to omit. */
-  check(rendered: RenderedPrompt): readonly Omission[] {
+  check(rendered: RenderedPrompt, forbidden: readonly Omission[] = []): readonly Omission[] {
     const { compaction, codecs, logger } = this.#settings;
     const omissions = checkHostedTools(rendered, this.#settings);
-    this.#container.checkTools(rendered);
+    this.#container.checkTools(rendered, forbidden);
     if (compaction.zdrMode) checkZeroRetentionPrompt(rendered, compaction);
     for (const tool of rendered.hostedTools) {
       const warning = codecs.get(tool.kind)?.warning?.(tool) ?? null;

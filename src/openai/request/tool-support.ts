@@ -138,10 +138,14 @@ export function findContainerTools(
   });
 }
 
-/** Throws unless the prompt has one workspace, and a tool that runs code in its container. */
+/**
+ * Throws unless the prompt has one workspace, and a tool that runs code in its container. `forbidden` are such
+ * tools that `allowHostedTools` has removed.
+ */
 export function checkWorkspaceTools(
   workspacePaths: readonly string[],
   tools: readonly ContainerTool[],
+  forbidden: readonly ContainerTool[] = [],
 ): void {
   if (workspacePaths.length > 1) {
     throw new InvalidOptionError({
@@ -151,15 +155,22 @@ export function checkWorkspaceTools(
       remedy: "move all mounts to one section",
     });
   }
-  if (tools.length === 0) {
-    throw new InvalidOptionError({
-      field: "The prompt's container workspace",
-      value: "no code interpreter",
-      rule: "must be combined with a code interpreter or a hosted shell",
-      remedy: codeToolRemedy,
-    });
-  }
+  if (tools.length === 0) throw createMissingToolError(forbidden[0]?.tool.name);
   for (const { tool, container } of tools) checkSharesContainer(tool.name, container);
+}
+
+function createMissingToolError(forbidden: string | undefined): InvalidOptionError {
+  const isForbidden = forbidden !== undefined;
+  return new InvalidOptionError({
+    field: "The prompt's container workspace",
+    value: isForbidden
+      ? `only ${forbidden}, which allowHostedTools forbids`
+      : "no code interpreter",
+    rule: "must be combined with a code interpreter or a hosted shell",
+    remedy: isForbidden
+      ? `include ${JSON.stringify(forbidden)} in the array allowHostedTools, or evaluate a prompt without the workspace`
+      : codeToolRemedy,
+  });
 }
 
 /** A tool with its own container does not see the workspace's files. */

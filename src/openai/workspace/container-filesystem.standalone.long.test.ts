@@ -11,6 +11,8 @@ import {
 } from "../../../tests/support/workspace/interception-fixture.ts";
 import { readFiles } from "../../../tests/support/workspace/workspace-fixture.ts";
 import { InvalidOptionError } from "../../base/errors.ts";
+import { applyPatch } from "../../tools/patch/apply-patch.ts";
+import { PatchError } from "../../tools/patch/patch-error.ts";
 import { ContainerFilesystem, type ContainerFilesystemOptions } from "./container-filesystem.ts";
 
 async function createFilesystem(
@@ -68,6 +70,22 @@ describe("a standalone ContainerFilesystem", () => {
     expect(await listPaths(stage, id)).toEqual(["a.txt", "wink-7c1e-paths.json"]);
     await files.delete("sub/a.txt");
     expect(await listPaths(stage, id)).toEqual(["wink-7c1e-paths.json"]);
+  });
+
+  test("lets a patch move a file onto another, and undo it if the patch fails", async () => {
+    const { stage, files } = await createFilesystem();
+    await files.writeText("a.txt", "one\n");
+    await files.writeText("b.txt", "two\n");
+    const move = { type: "update", path: "a.txt", diff: "", moveTo: "b.txt" } as const;
+    const below = { type: "create", path: "b.txt/c", diff: "+c" } as const;
+    await expect(applyPatch(files, [move, below])).rejects.toThrow(PatchError);
+    expect(await files.readText("a.txt")).toBe("one\n");
+    expect(await files.readText("b.txt")).toBe("two\n");
+    await applyPatch(files, [move]);
+    expect(await files.glob("*.txt")).toEqual(["b.txt"]);
+    expect(await files.readText("b.txt")).toBe("one\n");
+    const id = files.containerId ?? "";
+    expect(await listPaths(stage, id)).toEqual(["b.txt", "wink-7c1e-paths.json"]);
   });
 
   test("restores the local file if the upload fails", async () => {

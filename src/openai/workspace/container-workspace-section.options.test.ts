@@ -116,6 +116,37 @@ describe("new OpenAIContainerWorkspaceSection()", () => {
       () => ({ mounts: "x", allowedHostRoots: "any" }),
       "mounts must be an array",
     ],
+    ["rejects null as mounts", () => ({ mounts: null }), "mounts must be an array, got null."],
+    [
+      "rejects null as mounts with roots",
+      () => ({ mounts: null, allowedHostRoots: "any" }),
+      "mounts must be an array, got null. Omit it for an empty workspace.",
+    ],
+    [
+      "rejects an object as mounts",
+      () => ({ mounts: { hostPath: "/a" }, allowedHostRoots: "any" }),
+      "mounts must be an array",
+    ],
+    [
+      "rejects an object as mounts that has a length",
+      () => ({ mounts: { length: 1 }, allowedHostRoots: "any" }),
+      "mounts must be an array",
+    ],
+    [
+      "rejects null as a mount",
+      () => ({ mounts: [null], allowedHostRoots: "any" }),
+      "mounts[0] must be a plain object, got null.",
+    ],
+    [
+      "rejects null as allowedHostRoots",
+      () => ({ mounts: [{ hostPath: folder() }], allowedHostRoots: null }),
+      "allowedHostRoots must be an array of strings, got null.",
+    ],
+    [
+      "rejects null as allowSecrets",
+      () => ({ allowSecrets: null }),
+      "allowSecrets must be an array",
+    ],
     ["rejects an invalid key", () => ({ key: "My Workspace" }), "key"],
   ])("%s", (_, options, message) => {
     const value = options();

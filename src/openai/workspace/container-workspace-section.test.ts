@@ -29,6 +29,8 @@ describe("OpenAIContainerWorkspaceSection", () => {
         mountPath: "p",
         ...{ files: 2, bytes: 7, entries: ["a.txt", "sub/b.txt"] },
         ...{ truncated: false, withheld: [".env"] },
+        skipped: [{ path: ".env", reason: "has a name that is common for key files" }],
+        ...{ skippedCount: 1, unmatched: [] },
       },
     ]);
     expect(section).toMatchObject({ containerId: null, syncedDir: null, session: stage.session });

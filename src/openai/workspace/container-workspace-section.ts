@@ -141,19 +141,22 @@ function createFiles(
 const refuse = PromptValidationError.at(NAME);
 
 function createMountPlan(
-  { mounts = [], allowedHostRoots, allowSecrets }: OpenAIContainerWorkspaceSectionOptions,
+  options: OpenAIContainerWorkspaceSectionOptions,
   { mode }: ContainerSettings,
 ): MountPlan {
-  if (mounts.length > 0 && mode === "auto") {
+  const { mounts = [], allowSecrets } = options;
+  const hasMounts = Array.isArray(mounts) && mounts.length > 0; // planMounts() rejects other values
+  if (hasMounts && mode === "auto") {
     const remedy = "omit it: only a container that the adapter creates can be filled with files";
     throw refuse("containerConfig.mode", mode, 'must be "explicit" with mounts', remedy);
   }
-  if (mounts.length > 0 && allowedHostRoots === undefined) {
+  if (hasMounts && options.allowedHostRoots === undefined) {
     const rule = "must be provided with mounts, because these files are uploaded";
     const remedy = 'list the folders that mounts may come from, or pass "any"';
-    throw refuse("allowedHostRoots", allowedHostRoots, rule, remedy);
+    throw refuse("allowedHostRoots", undefined, rule, remedy);
   }
-  return planMounts(mounts, { allowedHostRoots: allowedHostRoots ?? [], allowSecrets });
+  const { allowedHostRoots = [] } = options;
+  return planMounts(mounts, { allowedHostRoots, allowSecrets });
 }
 
 function checkWorkspaceClient(value: unknown, field: string): void {

@@ -6,8 +6,10 @@ import type { TokenUsage } from "../../base/usage.ts";
 import { WorkspaceChanges } from "../../files/changes/workspace-changes.ts";
 import { WorkspaceDiff } from "../../files/changes/workspace-diff.ts";
 import type { HostFilesystem } from "../../files/filesystem/host-filesystem.ts";
+import type { HostMountPreview } from "../../files/mounts/host-mount-preview.ts";
 import type { MountPlan } from "../../files/mounts/mount-plan.ts";
 import type { ConflictPolicy } from "../../files/sync/sync-conflict.ts";
+import { warnUnmatchedGlobs } from "../../files/mounts/warn-unmatched-globs.ts";
 import type { SyncFailure } from "../../files/sync/sync-failure.ts";
 import type { SyncPolicy } from "../../files/sync/sync-policy.ts";
 import { notSynced, type SyncReport } from "../../files/sync/sync-report.ts";
@@ -70,6 +72,8 @@ export class ContainerWorkspace {
   readonly #keepAlive: KeepAlive;
   #isUsed = false;
   #isTransient = false;
+  /** Mounts with globs that match nothing, until a warning is logged. */
+  readonly #previewsToWarnAbout: HostMountPreview[];
   #userCount = 1;
   #cleanupResult: Promise<SyncReport> | null = null;
   #syncedDir: string | null = null;
@@ -87,6 +91,7 @@ export class ContainerWorkspace {
       standalone,
     } = options;
     this.plan = plan;
+    this.#previewsToWarnAbout = plan.previews.filter(({ unmatched }) => unmatched.length > 0);
     this.#settings = options;
     this.#connection = new WorkspaceConnection(client, clock);
     const { root, tarballPath } = standalone ?? {};
@@ -135,6 +140,8 @@ export class ContainerWorkspace {
   bind(adapter: WorkspaceBinding, options: BindingOptions): void {
     this.#connection.bind(adapter, options.publish);
     this.#isTransient ||= options.isTransient;
+    const previews = this.#previewsToWarnAbout.splice(0);
+    if (previews.length > 0) warnUnmatchedGlobs(previews, adapter.logger);
   }
 
   /** Prevents the container from expiring until the returned hold is disposed. */

@@ -90,6 +90,27 @@ test.each([
     "open",
   ],
   [{ container: { type: "auto", hostMounts: {} } }, ".container.hostMounts", {}],
+  [{ container: { type: "auto", hostMounts: null } }, ".container.hostMounts", null],
+  [{ container: { type: "auto", hostMounts: [null] } }, ".container.hostMounts[0]", null],
+  ...[
+    { mountPath: 5 },
+    { mountPath: null },
+    { includeGlob: "*" },
+    { excludeGlob: null },
+    { maxBytes: -1 },
+    { maxBytes: "9" },
+    { followSymlinks: 1 },
+    { gitignore: "yes" },
+  ].map((mount): [object, string, unknown] => [
+    { container: { type: "auto", hostMounts: [{ hostPath: "src", ...mount }] } },
+    `.container.hostMounts[0].${Object.keys(mount)[0]}`,
+    Object.values(mount)[0],
+  ]),
+  [
+    { container: { type: "auto", hostMounts: [{ hostPath: "src", excludeGlob: ["a", ""] }] } },
+    ".container.hostMounts[0].excludeGlob[1]",
+    "",
+  ],
   [{ container: { type: "auto", hostMounts: ["src"] } }, ".container.hostMounts[0]", "src"],
   [
     { container: { type: "auto", hostMounts: [{ hostPath: "" }] } },

@@ -4,6 +4,7 @@ import type { HostMount } from "../../files/mounts/host-mount.ts";
 import {
   arrayCheck,
   type Checks,
+  checkBoolean,
   checkKeys,
   checkNotEmpty,
   checkSingleLine,
@@ -167,15 +168,16 @@ export function containerChecks(): Checks<ContainerOptions> {
   };
 }
 
-/** Checks a mount's keys and `hostPath`. The code that reads the files checks the rest. */
+/** Checks the types of a mount's options. The code that reads the files checks the rest. */
 function checkMount(mount: unknown, field: string): void {
   checkKeys<HostMount>(mount, field, {
     hostPath: checkNotEmpty,
-    mountPath: deferCheck,
-    includeGlob: deferCheck,
-    excludeGlob: deferCheck,
-    maxBytes: deferCheck,
-    followSymlinks: deferCheck,
+    mountPath: optional(checkNotEmpty),
+    includeGlob: optional(arrayCheck(checkNotEmpty)),
+    excludeGlob: optional(arrayCheck(checkNotEmpty)),
+    maxBytes: optional(integerCheck(0)),
+    followSymlinks: optional(checkBoolean),
+    gitignore: optional(checkBoolean),
   });
 }
 

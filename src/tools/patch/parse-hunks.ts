@@ -1,6 +1,6 @@
 import { quoteValue } from "../../base/quote-value.ts";
 import { PatchError } from "./patch-error.ts";
-import { joinLines, type LineEnding, type TextLine } from "./text-lines.ts";
+import { joinLines, type LineEnding, splitLines, type TextLine } from "./text-lines.ts";
 
 /** A line of a patch; `number` counts from 1. */
 export interface PatchLine extends TextLine {
@@ -84,16 +84,20 @@ function parseHunk({ headers, body }: Group, place: Place): Hunk {
     anchors: headers
       .filter(({ text }) => text.trimEnd() !== "@@")
       .map(({ text, number }) => ({ text: text.slice(3), number })),
-    lines: lines.map((line) => parseHunkLine(line, place)),
+    lines: lines.flatMap((line) => parseHunkLine(line, place)),
     atEnd,
   };
 }
 
-function parseHunkLine(line: PatchLine, place: Place): HunkLine {
-  if (line.text === "") return { ...line, kind: "keep" };
+/** Parses a line of a patch. A lone `\r` in it separates lines of the file. */
+function parseHunkLine(line: PatchLine, place: Place): HunkLine[] {
+  if (line.text === "") return [{ ...line, kind: "keep" }];
   const kind = lineKinds.get(line.text.charAt(0));
   if (kind === undefined) throw invalidHunkLineError(line, place);
-  return { ...line, kind, text: line.text.slice(1) };
+  const { number, ending } = line;
+  const text = line.text.slice(1);
+  if (!text.includes("\r")) return [{ kind, number, text, ending }];
+  return splitLines(text + ending).map((part) => ({ kind, number, ...part }));
 }
 
 function trimBlankEnd(lines: readonly PatchLine[]): readonly PatchLine[] {

@@ -1,7 +1,7 @@
 import { quoteValue } from "../../base/quote-value.ts";
 import { type Hunk, type PatchLine, parseHunks, parseNewText } from "./parse-hunks.ts";
 import { PatchError } from "./patch-error.ts";
-import { splitLines } from "./text-lines.ts";
+import { splitPatchLines } from "./text-lines.ts";
 
 /** A change of one file; `line` is its line in the patch. */
 export type FileChange =
@@ -34,7 +34,7 @@ export function parsePatch(patch: string): FileChange[] {
 
 /** Splits a patch or diff into lines. Rejects a text that cannot be encoded as UTF-8. */
 export function toPatchLines(text: string, path: string | null): PatchLine[] {
-  const lines = splitLines(text).map((line, index) => ({ ...line, number: index + 1 }));
+  const lines = splitPatchLines(text).map((line, index) => ({ ...line, number: index + 1 }));
   const broken = lines.find((line) => /\p{Surrogate}/u.test(line.text));
   if (broken === undefined) return lines;
   throw new PatchError({

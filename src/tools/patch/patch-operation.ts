@@ -21,7 +21,7 @@ export type PatchOperation =
       readonly path: string;
       /** Hunks of the update. May be empty if the file is only moved. */
       readonly diff: string;
-      /** New path of the file. @default unchanged */
+      /** New path of the file. A file that exists there is overwritten. @default unchanged */
       readonly moveTo?: string | undefined;
     }
   | {

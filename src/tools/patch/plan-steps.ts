@@ -58,8 +58,17 @@ function checkPaths(changes: readonly FileChange[]): FileChange[] {
   return changes.map((change) => {
     const path = check(change.path, change.line);
     if (change.type !== "update" || change.moveTo === null) return { ...change, path };
+    if (checkFilePath(change.moveTo, change.line) === path) return toPlainUpdate(change, path);
     return { ...change, path, moveTo: check(change.moveTo, change.line) };
   });
+}
+
+/** Converts an update that moves a file onto itself. Rejects it if it changes nothing else. */
+function toPlainUpdate(change: Extract<FileChange, { type: "update" }>, path: string): FileChange {
+  if (change.hunks.length > 0) return { ...change, path, moveTo: null };
+  const problem = "the file is moved onto itself";
+  const remedy = "use another path, or omit this operation";
+  throw new PatchError({ path, line: change.line, problem, remedy });
 }
 
 function checkFilePath(given: string, line: number | null): string {
@@ -96,9 +105,8 @@ async function planStep(filesystem: Filesystem, change: FileChange): Promise<Pat
   const old = await filesystem.readBytes(path);
   const bytes = hunks.length > 0 ? encodeText(applyHunks(decodeText(old, path), hunks, path)) : old;
   if (moveTo === null) return { type: "changed", path, bytes };
-  if (!(await filesystem.exists(moveTo))) return { type: "moved", path, to: moveTo, bytes };
-  const remedy = "delete or move the existing file first, or use another path";
-  throw new PatchError({ path: moveTo, line, problem: "the file already exists", remedy });
+  if (await filesystem.isDir(moveTo)) throw directoryError(moveTo, line);
+  return { type: "moved", path, to: moveTo, bytes };
 }
 
 async function planCreation(
@@ -107,18 +115,16 @@ async function planCreation(
 ): Promise<PatchStep> {
   const bytes = encodeText(text);
   if (!(await filesystem.exists(path))) return { type: "added", path, bytes };
-  if (!(await filesystem.isFile(path))) {
-    throw new PatchError({
-      path,
-      line,
-      problem: "the path is a directory",
-      remedy: "use another path",
-    });
-  }
+  if (!(await filesystem.isFile(path))) throw directoryError(path, line);
   if (!hasSameBytes(await filesystem.readBytes(path), bytes))
     return { type: "changed", path, bytes };
   const problem = "the file already has exactly this text";
   throw new PatchError({ path, line, problem, remedy: "omit this operation" });
+}
+
+function directoryError(path: string, line: number | null): PatchError {
+  const remedy = "use another path";
+  return new PatchError({ path, line, problem: "the path is a directory", remedy });
 }
 
 async function createMissingFileError(

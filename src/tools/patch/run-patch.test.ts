@@ -2,44 +2,19 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
+import {
+  createFilesystem,
+  createPatch,
+  type Methods,
+  readFiles,
+  replaceMethods,
+} from "../../../tests/support/patch-fixture.ts";
 import { FilesystemError } from "../../base/filesystem-error.ts";
-import type { Filesystem } from "../../files/filesystem/filesystem.ts";
 import { HostFilesystem } from "../../files/filesystem/host-filesystem.ts";
-import { InMemoryFilesystem } from "../../files/filesystem/in-memory-filesystem.ts";
 import type { PatchOperation } from "./patch-operation.ts";
 import { runPatch } from "./run-patch.ts";
 
-const createPatch = (...lines: string[]) =>
-  ["*** Begin Patch", ...lines, "*** End Patch"].join("\n");
 const matchError = (facts: object) => expect.objectContaining({ name: "PatchError", ...facts });
-
-async function createFilesystem(files: Record<string, string>): Promise<Filesystem> {
-  const filesystem = new InMemoryFilesystem();
-  for (const [path, text] of Object.entries(files)) await filesystem.writeText(path, text);
-  return filesystem;
-}
-
-async function readFiles(filesystem: Filesystem): Promise<Record<string, string>> {
-  const tree: Record<string, string> = {};
-  for (const path of await filesystem.glob("*")) {
-    tree[path] = new TextDecoder().decode(await filesystem.readBytes(path));
-  }
-  return tree;
-}
-
-type Methods = { [Key in keyof Filesystem]?: Filesystem[Key] | undefined };
-
-/** Returns the same file system with some methods replaced. */
-function replaceMethods(filesystem: Filesystem, methods: Methods): Filesystem {
-  return new Proxy(filesystem, {
-    get(target, key) {
-      const own: unknown = Reflect.has(methods, key)
-        ? Reflect.get(methods, key)
-        : Reflect.get(target, key);
-      return typeof own === "function" ? own.bind(target) : own;
-    },
-  });
-}
 
 describe("runPatch()", () => {
   test("adds, changes, moves and deletes files, and reports them in order", async () => {
@@ -154,15 +129,22 @@ describe("runPatch() changes nothing and rejects the patch because", () => {
       { path: "dir", line: 5 },
     ],
     [
-      "it moves onto a file",
-      ["*** Update File: a.txt", "*** Move to: dir/c.txt"],
-      { path: "dir/c.txt", line: 5 },
+      "it moves onto a directory",
+      ["*** Update File: a.txt", "*** Move to: dir"],
+      { path: "dir", line: 5, message: expect.stringContaining("the path is a directory") },
     ],
-    ["it moves onto a directory", ["*** Update File: a.txt", "*** Move to: dir"], { path: "dir" }],
     [
-      "it moves onto itself",
+      "it moves onto itself without a change",
       ["*** Update File: a.txt", "*** Move to: ./a.txt"],
-      { path: "./a.txt" },
+      { path: "a.txt", line: 5, message: expect.stringContaining("moved onto itself") },
+    ],
+    [
+      "it moves two files onto one",
+      [
+        ...["*** Update File: a.txt", "*** Move to: dir/c.txt"],
+        ...["*** Update File: a.png", "*** Move to: dir/c.txt"],
+      ],
+      { path: "dir/c.txt", line: 7 },
     ],
     [
       "it moves onto a file that it adds",

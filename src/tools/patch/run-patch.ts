@@ -15,7 +15,7 @@ export interface PatchReport {
   readonly changed: readonly string[];
   /** Files that were deleted. */
   readonly deleted: readonly string[];
-  /** Files that were moved. */
+  /** Files that were moved. A file that existed at `to` was overwritten. */
   readonly moved: readonly { readonly from: string; readonly to: string }[];
 }
 
@@ -45,8 +45,9 @@ function runStep(filesystem: Filesystem, step: PatchStep): Promise<void> {
   return wrapFilesystemErrors(step, async () => {
     if (step.type === "deleted") return filesystem.delete(step.path);
     if (step.type !== "moved") return filesystem.write(step.path, step.bytes);
-    await filesystem.write(step.to, step.bytes);
-    return filesystem.delete(step.path);
+    // Deleted first, because both paths may lead to one file, for example if the file system ignores case.
+    await filesystem.delete(step.path);
+    return filesystem.write(step.to, step.bytes);
   });
 }
 

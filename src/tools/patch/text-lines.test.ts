@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { findLineEnding, joinLines, splitLines } from "./text-lines.ts";
+import { findCommonEnding, joinLines, splitLines } from "./text-lines.ts";
 
 test.each([
   ["", []],
@@ -16,9 +16,28 @@ test.each([
       ["c", ""],
     ],
   ],
-  ["a\rb\u2028c\n", [["a\rb\u2028c", "\n"]]],
-  ["a\r\r\n", [["a\r", "\r\n"]]],
-  ["a\r", [["a\r", ""]]],
+  [
+    "a\rb\u2028c\n",
+    [
+      ["a", "\r"],
+      ["b\u2028c", "\n"],
+    ],
+  ],
+  [
+    "a\r\r\n",
+    [
+      ["a", "\r"],
+      ["", "\r\n"],
+    ],
+  ],
+  ["a\r", [["a", "\r"]]],
+  [
+    "\n\r",
+    [
+      ["", "\n"],
+      ["", "\r"],
+    ],
+  ],
 ])("splitLines() splits %j into lines and endings", (text, lines) => {
   expect(splitLines(text).map(({ text, ending }) => [text, ending])).toEqual(lines);
 });
@@ -32,19 +51,22 @@ test("joinLines() returns the text that was split", () => {
   );
 });
 
-test("joinLines() adds a newline to a former last line", () => {
+test("joinLines() adds an ending to a former last line", () => {
   const lines = [...splitLines("a\r\nb"), ...splitLines("c\r\n")];
-  expect(joinLines(lines)).toBe("a\r\nb\r\nc\r\n");
+  expect(joinLines(lines, "\r")).toBe("a\r\nb\rc\r\n");
   expect(joinLines([...splitLines("a"), ...splitLines("b\n")])).toBe("a\nb\n");
 });
 
 test.each([
-  ["a\r\nb\n", 0, "\r\n"],
-  ["a\r\nb\n", 1, "\r\n"],
-  ["a\r\nb\n", 2, "\n"],
-  ["a\r\nb", 2, "\r\n"],
-  ["a", 1, "\n"],
-  ["", 0, "\n"],
-])("findLineEnding() for a line inserted in %j before line %i is %j", (text, index, ending) => {
-  expect(findLineEnding(splitLines(text), index, "\n")).toBe(ending);
+  ["a\r\nb\nc\n", "\n"],
+  ["a\r\nb\r\nc\n", "\r\n"],
+  ["a\rb\rc\n", "\r"],
+  ["a\r\nb\n", "\r\n"],
+  ["a\nb\r\n", "\n"],
+  ["a\nb\rc\rd\n", "\n"],
+  ["a\r\nb", "\r\n"],
+  ["a", null],
+  ["", null],
+])("findCommonEnding() of %j is %j, the first one if two are equally common", (text, ending) => {
+  expect(findCommonEnding(splitLines(text))).toBe(ending);
 });

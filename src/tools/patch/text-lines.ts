@@ -1,5 +1,5 @@
 /** Line ending. Only the last line of a text may have none. */
-export type LineEnding = "\n" | "\r\n" | "";
+export type LineEnding = "\n" | "\r\n" | "\r" | "";
 
 /** One line of a text, without its ending. */
 export interface TextLine {
@@ -7,49 +7,46 @@ export interface TextLine {
   readonly ending: LineEnding;
 }
 
-/**
- * Splits a text at `
- * ` and `\r
- * ` only, so that `joinLines` returns the same text.
- */
+/** Splits a text after every `\n`, `\r\n` and lone `\r`, so that `joinLines` returns the same text. */
 export function splitLines(text: string): TextLine[] {
-  const lines: TextLine[] = [];
-  let start = 0;
-  while (start < text.length) {
-    const newline = text.indexOf("\n", start);
-    if (newline < 0) {
-      lines.push({ text: text.slice(start), ending: "" });
-      break;
-    }
-    const isCrlf = newline > start && text[newline - 1] === "\r";
-    const end = isCrlf ? newline - 1 : newline;
-    lines.push({ text: text.slice(start, end), ending: isCrlf ? "\r\n" : "\n" });
-    start = newline + 1;
-  }
-  return lines;
+  return splitAt(text, /\r\n|\r|\n/g);
 }
 
 /**
- * Joins lines. A line without an ending that is no longer the last gets the ending of its neighbor.
+ * Splits a patch into its lines. A lone `\r` ends a line only if the patch has no other ending; otherwise
+ * it belongs to the text of the patched file.
  */
-export function joinLines(lines: readonly TextLine[]): string {
+export function splitPatchLines(patch: string): TextLine[] {
+  return patch.includes("\n") ? splitAt(patch, /\r?\n/g) : splitLines(patch);
+}
+
+/** Joins lines. A line without an ending that is no longer the last gets `ending`. */
+export function joinLines(lines: readonly TextLine[], ending: LineEnding = "\n"): string {
   const last = lines.length - 1;
   return lines
-    .map(({ text, ending }, index) =>
-      index < last ? text + (ending || findLineEnding(lines, index, "\n")) : text + ending,
-    )
+    .map((line, index) => line.text + (line.ending || (index < last ? ending : "")))
     .join("");
 }
 
-/**
- * Returns the ending for a line inserted before `lines[index]`: that of the line above, else of the
- * line below, else `otherwise`.
- */
-export function findLineEnding(
-  lines: readonly TextLine[],
-  index: number,
-  fallback: LineEnding,
-): LineEnding {
-  const above = lines[index - 1]?.ending || lines[index - 2]?.ending; // the last line may have none
-  return above || lines[index]?.ending || fallback;
+/** Returns the most common ending, the first one if several are equally common, or `null` if there is none. */
+export function findCommonEnding(lines: readonly TextLine[]): LineEnding | null {
+  const counts = new Map<LineEnding, number>();
+  for (const { ending } of lines) counts.set(ending, (counts.get(ending) ?? 0) + 1);
+  counts.delete("");
+  let common: LineEnding | null = null;
+  for (const [ending, count] of counts) {
+    if (common === null || count > (counts.get(common) ?? 0)) common = ending;
+  }
+  return common;
+}
+
+function splitAt(text: string, separator: RegExp): TextLine[] {
+  const lines: TextLine[] = [];
+  let start = 0;
+  for (const { 0: ending, index } of text.matchAll(separator)) {
+    lines.push({ text: text.slice(start, index), ending: ending as LineEnding });
+    start = index + ending.length;
+  }
+  if (start < text.length) lines.push({ text: text.slice(start), ending: "" });
+  return lines;
 }
