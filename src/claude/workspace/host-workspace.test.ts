@@ -128,7 +128,7 @@ describe("HostWorkspace.cleanup()", () => {
       syncDestination: home,
     });
     const events: AdapterEvent[] = [];
-    section.workspace.bind((event) => events.push(event));
+    section.workspace.bind((event) => events.push(event), silentLogger);
     writeFileSync(join(home, "p/a.txt"), "by the user");
     writeFileSync(join(home, "p/b.txt"), "by the user");
     const { conflicts, conflictsDir } = await section.cleanup();

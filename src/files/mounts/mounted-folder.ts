@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdtemp, readdir, rename } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, dirname, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { checkKnownKeys, type KnownKeys, WinkError } from "../../base/errors.ts";
 import { FilesystemError } from "../../base/filesystem-error.ts";
 import { toSentence } from "../../base/to-sentence.ts";
@@ -16,8 +16,8 @@ import { toFilesystemErrorWithRemedy } from "../../host/to-filesystem-error.ts";
 import type { Baseline } from "../digests/baseline.ts";
 import { captureBaselineJob } from "../digests/capture-baseline.ts";
 import { HostFilesystem } from "../filesystem/host-filesystem.ts";
-import { type CopyPlan, type CopyTask, copyFilesJob } from "./copy-files.ts";
 import { checkMaterializeOptions, checkPlan } from "./check-plan.ts";
+import { type CopyPlan, type CopyTask, copyFilesJob } from "./copy-files.ts";
 import type { MountPlan } from "./mount-plan.ts";
 import type { PlannedFile } from "./planned-file.ts";
 

@@ -1,4 +1,4 @@
-import { checkKnownKeys, type KnownKeys, InvalidOptionError } from "../../base/errors.ts";
+import { checkKnownKeys, InvalidOptionError, type KnownKeys } from "../../base/errors.ts";
 import { deepFreeze } from "../../base/freeze.ts";
 import type { HostMount } from "./host-mount.ts";
 import type { HostMountPreview } from "./host-mount-preview.ts";
