@@ -5,6 +5,8 @@ import { quoteValue } from "../base/quote-value.ts";
 import { parseOutput } from "../prompt/output-contract.ts";
 import type { RenderedPrompt } from "../prompt/rendered-prompt.ts";
 import type { HostedTool } from "../tools/hosted-tool.ts";
+import type { NativeTool } from "../tools/native-tool.ts";
+import type { ProviderTool } from "../tools/provider-tool.ts";
 import type { Progress } from "./evaluation.ts";
 import type { ModelClient, Turn } from "./model-client.ts";
 import type { HostedOutputs, PromptResponse } from "./provider-adapter.ts";
@@ -29,7 +31,7 @@ export async function createResponse<Output>(
   ];
   return deepFreeze({
     promptName,
-    text: rendered.output ? null : turn.text,
+    text: turn.text,
     output: await parseAnswer(rendered, turn),
     hostedOutputs: createHostedOutputs(outputs),
     hostedCalls: [...progress.hostedCalls],
@@ -100,10 +102,69 @@ export function createHostedOutputs(
   return new HostedOutputMap(outputs);
 }
 
-class HostedOutputMap extends Map<string, unknown> implements HostedOutputs {
-  override get<Config extends object, Output>(tool: HostedTool<Config, Output>): Output | undefined;
-  override get(name: string): unknown;
-  override get(key: string | HostedTool): unknown {
-    return super.get(typeof key === "string" ? key : key.name);
+/** Not a `Map`, whose content can be changed even if the object is frozen. */
+class HostedOutputMap implements HostedOutputs {
+  /** A property, so that structured clones and logs contain the data. */
+  readonly outputs: Readonly<Record<string, unknown>>;
+
+  constructor(outputs: Iterable<readonly [name: string, output: unknown]>) {
+    this.outputs = deepFreeze(Object.fromEntries(outputs));
+    Object.freeze(this);
   }
+
+  get size(): number {
+    return Object.keys(this.outputs).length;
+  }
+
+  get [Symbol.toStringTag](): string {
+    return "HostedOutputs";
+  }
+
+  get<Config extends object, Output>(tool: HostedTool<Config, Output>): Output | undefined;
+  get<Params, Result>(
+    tool: NativeTool<Params, Result> | ProviderTool<Params, Result>,
+  ): Result | undefined;
+  get(name: string): unknown;
+  get(key: string | NamedTool): unknown {
+    return this.has(key) ? this.outputs[toName(key)] : undefined;
+  }
+
+  has(key: string | NamedTool): boolean {
+    return Object.hasOwn(this.outputs, toName(key));
+  }
+
+  forEach(
+    callback: (output: unknown, name: string, outputs: HostedOutputs) => void,
+    thisArg?: unknown,
+  ): void {
+    for (const [name, output] of this) callback.call(thisArg, output, name, this);
+  }
+
+  entries(): MapIterator<[string, unknown]> {
+    return new Map(Object.entries(this.outputs)).entries();
+  }
+
+  keys(): MapIterator<string> {
+    return new Map(Object.entries(this.outputs)).keys();
+  }
+
+  values(): MapIterator<unknown> {
+    return new Map(Object.entries(this.outputs)).values();
+  }
+
+  [Symbol.iterator](): MapIterator<[string, unknown]> {
+    return this.entries();
+  }
+
+  toJSON(): Record<string, unknown> {
+    return Object.fromEntries(this);
+  }
+}
+
+interface NamedTool {
+  readonly name: string;
+}
+
+function toName(key: string | NamedTool): string {
+  return typeof key === "string" ? key : key.name;
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { webSearchTool } from "weakincentives";
+import { MarkdownSection, Prompt, PromptTemplate, webSearchTool } from "weakincentives";
+import { z } from "zod";
 import { readRecords } from "../../src/base/loose-fields.ts";
 import {
   createLocalFixture,
@@ -64,6 +65,33 @@ describe.skipIf(sdkMissing)("A web search on the real SDK", () => {
       expect(inputTokens).toHaveLength(2);
       expect(response.usage.inputTokens).toBe(inputTokens.reduce((sum, one) => sum + one, 0));
       expect(response.costUsd).toBeGreaterThan(0);
+    },
+    SDK_TIMEOUT,
+  );
+
+  test(
+    "returns spans that refer to the text of a structured answer",
+    async () => {
+      const facts = `Owls hunt at night ([Night](${night})).`;
+      const fixture = await createLocalFixture(
+        [[{ search: { web: "owls hunt" } }, { say: { facts } }]],
+        { web: createPages() },
+      );
+      const task = new MarkdownSection({
+        key: "task",
+        title: "Task",
+        template: "Go.",
+        hostedTools: [webSearchTool()],
+      });
+      const output = z.object({ facts: z.string() });
+      const template = new PromptTemplate({ ns: "test", key: "facts", sections: [task], output });
+      const response = await fixture.run(new Prompt(template));
+      const [citation] = response.citations;
+      expect(response.output).toEqual({ facts });
+      expect(JSON.parse(response.text)).toEqual({ facts });
+      expect(response.text.slice(...(citation?.span ?? []))).toBe(`[Night](${night})`);
+      expect(fixture.bus.of("PromptExecuted")[0]?.text).toBe(response.text);
+      expect(fixture.bus.of("TurnCompleted").at(-1)?.text).toBe(response.text);
     },
     SDK_TIMEOUT,
   );

@@ -56,7 +56,7 @@ describe("the hook of a provider tool", () => {
         seen.push(prompt.name, renderedPrompt.promptName, adapter.name, deadline, providerOutput);
         expect(bus).toBe(session.bus);
         const { text } = await adapter.evaluate(inner, { session });
-        return ToolResult.ok(output, text ?? "");
+        return ToolResult.ok(output, text);
       },
     });
     const bus = recordingBus();
