@@ -187,6 +187,24 @@ describe("hosted outputs", () => {
     expect([...hostedOutputs.keys()]).toEqual(["python"]);
   });
 
+  test("have the lists of all calls, over several turns", async () => {
+    const client = scriptedClient(
+      {
+        continues: true,
+        hostedCalls: [
+          { name: "python", output: { last: 1, all: [{ id: 1 }] } },
+          { name: "python", output: { last: 2, all: [{ id: 2 }] } },
+        ],
+      },
+      { text: "Done.", hostedCalls: [{ name: "python", output: { last: 3, all: [{ id: 3 }] } }] },
+    );
+    const { hostedOutputs } = await client.evaluate(text, { session: new Session() });
+    expect(hostedOutputs.get("python")).toEqual({
+      last: 3,
+      all: [{ id: 1 }, { id: 2 }, { id: 3 }],
+    });
+  });
+
   test("are available with structured output", async () => {
     const { output, hostedOutputs } = await evaluateAnswer(object, {
       text: '{"sum":3}',

@@ -7,6 +7,7 @@ import type { RenderedPrompt } from "../prompt/rendered-prompt.ts";
 import type { HostedTool } from "../tools/hosted-tool.ts";
 import type { NativeTool } from "../tools/native-tool.ts";
 import type { ProviderTool } from "../tools/provider-tool.ts";
+import { combineOutputs } from "./calls/combine-outputs.ts";
 import type { Progress } from "./evaluation.ts";
 import type { ModelClient, Turn } from "./model-client.ts";
 import type { HostedOutputs, PromptResponse } from "./provider-adapter.ts";
@@ -25,15 +26,11 @@ export async function createResponse<Output>(
 ): Promise<PromptResponse<Output>> {
   const { promptName } = rendered;
   checkFinish(rendered, turn);
-  const outputs = [
-    ...(client.hostedOutputs?.() ?? listLastOutputs(progress)),
-    ...progress.replacedOutputs,
-  ];
   return deepFreeze({
     promptName,
     text: turn.text,
     output: await parseAnswer(rendered, turn),
-    hostedOutputs: createHostedOutputs(outputs),
+    hostedOutputs: createHostedOutputs(await listOutputs(progress, client)),
     hostedCalls: [...progress.hostedCalls],
     citations: progress.listCitations(),
     usage: progress.usage,
@@ -43,10 +40,14 @@ export async function createResponse<Output>(
   });
 }
 
-function listLastOutputs({ hostedCalls }: Progress) {
-  return hostedCalls.flatMap(({ name, output }) =>
-    output === null ? [] : [[name, output] as const],
-  );
+/** Lists the output of each tool for all of its calls, with the changes of hooks and handlers. */
+async function listOutputs(
+  { settledCalls, hasReplacedOutputs }: Progress,
+  client: ModelClient,
+): Promise<Iterable<readonly [name: string, output: unknown]>> {
+  const reported = new Map(client.hostedOutputs?.());
+  const isReported = client.hostedOutputs !== undefined && !hasReplacedOutputs;
+  return isReported ? reported : await combineOutputs(settledCalls, reported);
 }
 
 /** Throws for an incomplete answer, unless plain text is expected and there is some. */

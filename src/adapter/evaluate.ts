@@ -130,9 +130,9 @@ async function runDelegatedCalls(
 ): Promise<readonly HostedCall[]> {
   const results: HostedCall[] = [];
   for (const delegated of delegatedCalls) {
-    const call = await runDelegatedCall(delegated, evaluation, usage);
-    progress.addDelegated(call);
-    results.push(call);
+    const settled = await runDelegatedCall(delegated, evaluation, usage);
+    progress.addDelegated(settled);
+    results.push(settled.call);
   }
   return results;
 }

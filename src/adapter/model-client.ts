@@ -33,8 +33,8 @@ export interface ModelClient {
    */
   send(request: TurnRequest): Promise<Turn>;
   /**
-   * Returns each hosted tool's output over all turns, by name.
-   * @default the last output of each tool
+   * Returns each hosted tool's output for all of its calls in all turns, by name.
+   * @default the outputs of its calls: their lists joined, and of other values the last
    */
   hostedOutputs?(): Iterable<readonly [name: string, output: unknown]>;
   /**

@@ -1,5 +1,14 @@
 import { describe, expect, test } from "vitest";
-import { MarkdownSection, Prompt, PromptTemplate, webSearchTool } from "weakincentives";
+import {
+  HostedTool,
+  MarkdownSection,
+  NativeTool,
+  Prompt,
+  PromptTemplate,
+  ToolResult,
+  type WebSearchResult,
+  webSearchTool,
+} from "weakincentives";
 import { z } from "zod";
 import { readRecords } from "../../src/base/loose-fields.ts";
 import {
@@ -125,6 +134,38 @@ describe.skipIf(sdkMissing)("A web search on the real SDK", () => {
       expect(fixture.logLines.filter((line) => line.startsWith("warn"))).toEqual([
         expect.stringContaining("hosted tool setting dropped"),
       ]);
+    },
+    SDK_TIMEOUT,
+  );
+
+  test(
+    "returns every search if a hook returns a copy, and for a native tool",
+    async () => {
+      const script = [
+        [{ search: { web: "owls hunt" } }, { search: { web: "owls night" } }, { say: answer }],
+      ];
+      const search = new HostedTool<object, WebSearchResult>({
+        kind: "web_search",
+        name: "search",
+        description: "Searches the web.",
+        config: {},
+        handleProviderOutput: (output) => ToolResult.ok({ ...output }),
+      });
+      const native = new NativeTool({
+        name: "search",
+        kind: "web_search",
+        description: "Searches the web.",
+        params: z.looseObject({}),
+        result: z.looseObject({ searches: z.array(z.looseObject({})) }),
+      });
+      const wanted = [{ queries: ["owls hunt"] }, { queries: ["owls night"] }];
+      const hosted = await createLocalFixture(script, { web: createPages() });
+      const copied = await hosted.run(createPrompt({ hostedTools: [search] }));
+      expect(copied.hostedOutputs.get(search)?.searches).toMatchObject(wanted);
+      const declared = await createLocalFixture(script, { web: createPages() });
+      const typed = await declared.run(createPrompt({ tools: [native] }));
+      expect(typed.hostedOutputs.get(native)?.searches).toMatchObject(wanted);
+      expect(typed.hostedOutputs.get(native)).toMatchObject({ text: answer });
     },
     SDK_TIMEOUT,
   );
