@@ -192,6 +192,8 @@ export { type Snapshot, SnapshotError, SnapshotRestoreError } from "./session/sn
 export { evaluate } from "./adapter/evaluate.ts";
 export type { LoopOptions } from "./adapter/loop-options.ts";
 export type {
+  AllowedTools,
+  ChosenTool,
   DelegatedCall,
   FinishReason,
   HistoryStep,

@@ -45,7 +45,10 @@ export interface EvaluateOptions {
   readonly signal?: AbortSignal | undefined;
   /** Maximum number of requests. @default 50 */
   readonly maxTurns?: number | undefined;
-  /** Whether the model must call a tool. @default the adapter's choice, which is "auto" */
+  /**
+   * Which tools the model may or must call. A restriction to some tools holds for the whole
+   * evaluation; a forced call only until it is made. @default the adapter's choice, or "auto"
+   */
   readonly toolChoice?: ToolChoice | undefined;
   /** `false` omits all hosted tools; an array allows only those names or kinds. @default true */
   readonly allowHostedTools?: boolean | readonly string[] | undefined;

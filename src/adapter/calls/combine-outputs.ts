@@ -1,7 +1,7 @@
 import { isPlainObject } from "../../base/freeze.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { HostedCall } from "../model-client.ts";
-import { declaresResult, parseDeclaredOutput } from "./parse-declared-output.ts";
+import { parseDeclaredOutput } from "./parse-declared-output.ts";
 
 /** A hosted call after its hook or handler. */
 export interface SettledCall {
@@ -41,10 +41,10 @@ async function parseWhole(own: readonly SettledCall[], whole: unknown): Promise<
   const last = own.at(-1);
   if (!last || !isPresent(whole)) return null;
   const { tool, declared, call } = last;
-  if (!declaresResult(tool)) return whole;
+  if (!tool?.result) return whole;
   if (own.length === 1) return declared;
   const item = { ...call.raw, calls: own.map((one) => one.call.raw) };
-  const parsed = await parseDeclaredOutput(tool, whole, item);
+  const parsed = await parseDeclaredOutput(tool, tool.result, { output: whole, item });
   return parsed.ok ? parsed.value : null;
 }
 

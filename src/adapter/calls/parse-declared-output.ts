@@ -3,20 +3,17 @@ import type { Validation } from "../../base/validation.ts";
 import { NativeTool } from "../../tools/native-tool.ts";
 import type { Tool } from "../../tools/tool.ts";
 
-/** A tool that declares a schema for its result. */
-export type DeclaringTool = Tool & { readonly result: Schema };
-
 /**
- * Parses a provider's output with the result schema of its tool. A native tool may declare the
+ * Parses a provider's output with its tool's result schema. A native tool may declare the
  * parsed output, the provider's item, or the item as `payload`: the first form with all fields that
  * the schema requires is used.
  */
 export async function parseDeclaredOutput(
-  tool: DeclaringTool,
-  output: unknown,
-  item: object,
+  tool: Tool,
+  schema: Schema,
+  { output, item }: { readonly output: unknown; readonly item: object },
 ): Promise<Validation<unknown>> {
-  return await validate(tool.result, selectForm(tool, output, item));
+  return await validate(schema, selectForm(tool, output, item));
 }
 
 function selectForm(tool: Tool, output: unknown, item: object): unknown {
@@ -27,9 +24,4 @@ function selectForm(tool: Tool, output: unknown, item: object): unknown {
   return (
     forms.find((form) => fields.every((field) => Object.hasOwn(Object(form), field))) ?? output
   );
-}
-
-/** Returns whether a tool declares a schema for its result. */
-export function declaresResult(tool: Tool | null): tool is DeclaringTool {
-  return tool !== null && tool.result !== null;
 }

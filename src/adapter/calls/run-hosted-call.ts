@@ -15,7 +15,7 @@ import type { HostedOrigin, RejectedToolParams, ToolInvoked } from "../events.ts
 import { publishEvent } from "../events.ts";
 import type { DelegatedCall, HostedCall, HostedOutcome } from "../model-client.ts";
 import type { SettledCall } from "./combine-outputs.ts";
-import { declaresResult, parseDeclaredOutput } from "./parse-declared-output.ts";
+import { parseDeclaredOutput } from "./parse-declared-output.ts";
 import { runInTransaction } from "./run-in-transaction.ts";
 import { runHandler } from "./run-tool-call.ts";
 
@@ -165,8 +165,8 @@ async function parseOutput(
   output: unknown,
   item: object,
 ): Promise<Validation<unknown>> {
-  if (output === null || !declaresResult(tool)) return { ok: true, value: output };
-  return await parseDeclaredOutput(tool, output, item);
+  if (output === null || !tool?.result) return { ok: true, value: output };
+  return await parseDeclaredOutput(tool, tool.result, { output, item });
 }
 
 async function validateParams(tool: Tool | null, params: unknown): Promise<Validation<unknown>> {

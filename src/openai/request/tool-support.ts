@@ -38,20 +38,21 @@ export function checkHostedTools(
     support.codecs.get(tool.kind)?.label?.(tool),
   );
   checkNativeTools(rendered, supported, support.codecs);
-  toWireTools(supported, support.codecs, { model: support.model, containerId: null });
+  toWireEntries(supported, support.codecs, { model: support.model, containerId: null });
   return omissions;
 }
 
-/** Creates the request's entries for hosted tools. Tools without a codec are not sent. */
-export function toWireTools(
+/** Creates the request's entry for each hosted tool. Tools without a codec are not sent. */
+export function toWireEntries(
   tools: readonly HostedTool[],
   codecs: Codecs,
   env: CodecEnv,
-): readonly WireTool[] {
-  return tools.flatMap((tool) => {
+): ReadonlyMap<HostedTool, WireTool> {
+  const entries = tools.flatMap((tool) => {
     const codec = codecs.get(tool.kind);
-    return codec ? [checkEntry(serializeTool(codec, tool, env), tool)] : [];
+    return codec ? [[tool, checkEntry(serializeTool(codec, tool, env), tool)] as const] : [];
   });
+  return new Map(entries);
 }
 
 interface Unsupported {
