@@ -24,6 +24,7 @@ const read = (value: unknown) =>
     codecs: createCodecRegistry(),
     requestId: "req_1",
     secrets: ["secret-secret"],
+    getEntries: () => new Map(),
   });
 
 test.each([null, 7, "text", [[]]])("readResponse() rejects %j", (value) => {
