@@ -20,7 +20,7 @@ export type {
   ToolOverride,
 } from "./prompt/overrides/overrides.ts";
 export type { ParamsOf } from "./prompt/params.ts";
-export { Prompt, type PromptOptions } from "./prompt/prompt.ts";
+export { type EvaluablePrompt, Prompt, type PromptOptions } from "./prompt/prompt.ts";
 export type {
   PromptDescriptor,
   SectionDescriptor,

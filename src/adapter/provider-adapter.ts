@@ -1,7 +1,7 @@
 import type { Budget, BudgetTracker } from "../base/budget.ts";
 import type { Deadline } from "../base/deadline.ts";
 import type { TokenUsage } from "../base/usage.ts";
-import type { Prompt } from "../prompt/prompt.ts";
+import type { EvaluablePrompt } from "../prompt/prompt.ts";
 import type { Session } from "../session/session.ts";
 import type { Citation } from "../tools/hosted/citation.ts";
 import type { HostedTool } from "../tools/hosted-tool.ts";
@@ -22,9 +22,12 @@ declare module "../tools/tool-context.ts" {
 export interface ProviderAdapter {
   /** Name of the provider, such as `"openai"`. */
   readonly name: string;
-  /** Sends a prompt to the model, runs its tool calls, and resolves with the final answer. */
-  evaluate<Output>(
-    prompt: Prompt<Output>,
+  /**
+   * Sends a prompt to the model, runs its tool calls, and resolves with the final answer. Required
+   * params must be bound.
+   */
+  evaluate<Output, State extends string = string>(
+    prompt: EvaluablePrompt<Output, State>,
     options: EvaluateOptions,
   ): Promise<PromptResponse<Output>>;
 }

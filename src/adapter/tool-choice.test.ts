@@ -313,7 +313,7 @@ describe("a restriction to some tools", () => {
     expect(client.asked.map(({ toolChoice }) => toolChoice)).toEqual([auto, auto]);
   });
 
-  const disclosing = () => {
+  const createDisclosurePrompt = () => {
     const more = new MarkdownSection({
       key: "more",
       title: "More",
@@ -339,7 +339,7 @@ describe("a restriction to some tools", () => {
     const toolChoice = { type: "allowed_tools", mode: "auto", tools: named } as const;
     const open = { name: "open_sections", arguments: { section_keys: ["more"], reason: "Need." } };
     const client = scriptedClient({ toolCalls: [open] }, callTool("sub"), done);
-    await client.evaluate(disclosing(), { session: new Session(), toolChoice });
+    await client.evaluate(createDisclosurePrompt(), { session: new Session(), toolChoice });
     expect(client.asked[2]?.answers).toMatchObject([{ result: { success: true } }]);
   });
 
@@ -348,7 +348,7 @@ describe("a restriction to some tools", () => {
     const toolChoice = { type: "allowed_tools", mode: "auto", tools: named } as const;
     const client = scriptedClient(done);
     await expect(
-      client.evaluate(disclosing(), { session: new Session(), toolChoice }),
+      client.evaluate(createDisclosurePrompt(), { session: new Session(), toolChoice }),
     ).rejects.toMatchObject({
       phase: "request",
       message: expect.stringMatching(

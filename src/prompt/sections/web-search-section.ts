@@ -1,5 +1,10 @@
 import { copyAndFreeze } from "../../base/freeze.ts";
-import { type WebSearchConfig, webSearchTool } from "../../tools/hosted/web-search.ts";
+import {
+  type WebSearchConfig,
+  type WebSearchResult,
+  webSearchTool,
+} from "../../tools/hosted/web-search.ts";
+import type { HostedTool } from "../../tools/hosted-tool.ts";
 import { MarkdownSection } from "./markdown-section.ts";
 
 /** Options of {@link WebSearchSection} in addition to its config. */
@@ -32,10 +37,18 @@ const guidance = `
  */
 export class WebSearchSection extends MarkdownSection {
   readonly #config: WebSearchConfig;
+  readonly #tool: HostedTool<WebSearchConfig, WebSearchResult>;
 
   constructor(config: WebSearchConfig = {}, { key = "web_search" }: WebSearchSectionOptions = {}) {
-    super({ key, title: "Web Search", template: guidance, hostedTools: [webSearchTool(config)] });
+    const tool = webSearchTool(config);
+    super({ key, title: "Web Search", template: guidance, hostedTools: [tool] });
+    this.#tool = tool;
     this.#config = copyAndFreeze(config);
+  }
+
+  /** Returns the web search tool. `response.hostedOutputs.get(tool)` returns its typed output. */
+  override hostedTools(): readonly [HostedTool<WebSearchConfig, WebSearchResult>] {
+    return [this.#tool];
   }
 
   override clone({ key = this.key }: WebSearchSectionOptions = {}): this {
