@@ -161,7 +161,7 @@ test('a choice of an MCP tool becomes "auto" after the tool was called', async (
   expect(bodies.map((body) => body["tool_choice"])).toEqual([forced, forced, "auto"]);
 });
 
-test("a restriction is sent without the tools of sections that are not open", async () => {
+function createDisclosurePrompt() {
   const more = new MarkdownSection({
     key: "more",
     title: "More",
@@ -172,18 +172,20 @@ test("a restriction is sent without the tools of sections that are not open", as
   });
   const task = new MarkdownSection({ key: "task", title: "Task", template: "", tools: [lookTool] });
   const template = new PromptTemplate({ ns: "test", key: "run", sections: [task, more] });
-  const open = { section_keys: ["more"], reason: "It is needed." };
+  return new Prompt(template);
+}
+
+const opening = functionCall("open_sections", { section_keys: ["more"], reason: "It is needed." });
+
+test("a restriction is sent without the tools of sections that are not open", async () => {
   const tools = [
     { type: "function", name: "open_sections" },
     { type: "built_in", name: "web_search" },
   ] as const;
-  const { bodies, error } = await runScript(
-    [[functionCall("open_sections", open)], [webSearchCall(), message("Seen.")]],
-    {
-      prompt: new Prompt(template),
-      evaluate: { toolChoice: { type: "allowed_tools", mode: "auto", tools } },
-    },
-  );
+  const { bodies, error } = await runScript([[opening], [webSearchCall(), message("Seen.")]], {
+    prompt: createDisclosurePrompt(),
+    evaluate: { toolChoice: { type: "allowed_tools", mode: "auto", tools } },
+  });
   expect(error).toBeNull();
   expect(bodies.map((body) => body["tool_choice"])).toEqual([
     { type: "allowed_tools", mode: "auto", tools: [{ type: "function", name: "open_sections" }] },
@@ -192,5 +194,18 @@ test("a restriction is sent without the tools of sections that are not open", as
       mode: "auto",
       tools: [{ type: "web_search_preview" }],
     },
+  ]);
+});
+
+test("a restriction whose tools are all gone allows no tools", async () => {
+  const tools = [{ type: "function", name: "open_sections" }] as const;
+  const { bodies, error } = await runScript([[opening], [message("Seen.")]], {
+    prompt: createDisclosurePrompt(),
+    evaluate: { toolChoice: { type: "allowed_tools", mode: "required", tools } },
+  });
+  expect(error).toBeNull();
+  expect(bodies.map((body) => body["tool_choice"])).toEqual([
+    { type: "allowed_tools", mode: "required", tools },
+    "none",
   ]);
 });
