@@ -20,7 +20,7 @@ export type {
   ToolOverride,
 } from "./prompt/overrides/overrides.ts";
 export type { ParamsOf } from "./prompt/params.ts";
-export { Prompt, type PromptOptions } from "./prompt/prompt.ts";
+export { type EvaluablePrompt, Prompt, type PromptOptions } from "./prompt/prompt.ts";
 export type {
   PromptDescriptor,
   SectionDescriptor,
@@ -193,6 +193,8 @@ export { type Snapshot, SnapshotError, SnapshotRestoreError } from "./session/sn
 export { evaluate } from "./adapter/evaluate.ts";
 export type { LoopOptions } from "./adapter/loop-options.ts";
 export type {
+  AllowedTools,
+  ChosenTool,
   DelegatedCall,
   FinishReason,
   HistoryStep,

@@ -20,6 +20,10 @@ const mistakes = {
     `new Tool({ ...about, params: v.object({ a: v.number() }), handler: () => ToolResult.ok(1) });`,
     "Property 'jsonSchema' is missing",
   ],
+  unbound: [
+    `void adapter.evaluate(prompt, { session });`,
+    `is not assignable to type '"bind() this param first: topic"'`,
+  ],
   wrongOutput: [
     `const degrees: number = outputs.get(webSearchTool());`,
     "Type 'WebSearchResult | undefined' is not assignable to type 'number'",
@@ -29,13 +33,15 @@ const mistakes = {
 const head = `
 import * as v from "valibot";
 import * as z from "zod";
-import { type HostedOutputs, MarkdownSection, Prompt, PromptTemplate, Tool, ToolResult, webSearchTool } from "weakincentives";
+import { type HostedOutputs, MarkdownSection, Prompt, PromptTemplate, type ProviderAdapter, type Session, Tool, ToolResult, webSearchTool } from "weakincentives";
 declare const outputs: HostedOutputs;
+declare const adapter: ProviderAdapter;
+declare const session: Session;
 const about = { name: "add", description: "Adds." };
 const task = new MarkdownSection({ key: "task", title: "Task", template: "$topic", params: z.object({ topic: z.string() }) });
 const other = new MarkdownSection({ key: "other", title: "Other", template: "$topic", params: z.object({ topic: z.number() }) });
 const prompt = new Prompt(new PromptTemplate({ ns: "a", key: "b", sections: [task] }));
-export { about, other, outputs, prompt, PromptTemplate, Tool, ToolResult, v, webSearchTool };
+export { about, adapter, other, outputs, prompt, PromptTemplate, session, Tool, ToolResult, v, webSearchTool };
 `;
 
 let folder: string;

@@ -43,7 +43,7 @@ describe("a complete answer", () => {
         finishReason,
       });
       expect(await evaluateAnswer(object, { text: '{"sum":3}', finishReason })).toMatchObject({
-        text: null,
+        text: '{"sum":3}',
         output: { sum: 3 },
         finishReason,
       });
@@ -53,6 +53,36 @@ describe("a complete answer", () => {
   test("is parsed as an array if the output schema is one", async () => {
     expect((await evaluateAnswer(list, { text: '{"items":["a"]}' })).output).toEqual(["a"]);
     expect((await evaluateAnswer(list, { text: '["a","b"]' })).output).toEqual(["a", "b"]);
+  });
+
+  test.each([
+    ["an object", object, '{ "sum": 3 }'],
+    ["an object within prose", object, 'It is {"sum":3}.'],
+    ["a list", list, '{"items":["a"]}'],
+    ["text", text, "Three."],
+  ])("has the text as the model wrote it if the output is %s", async (_, prompt, written) => {
+    const bus = recordingBus();
+    const client = scriptedClient({ text: written });
+    const response = await client.evaluate<unknown>(prompt, { session: new Session({ bus }) });
+    expect(response.text).toBe(written);
+    expect(bus.of("PromptExecuted")[0]?.text).toBe(written);
+    expect(bus.of("TurnCompleted")[0]?.text).toBe(written);
+  });
+
+  test("has an empty text if the model wrote nothing", async () => {
+    const hostedCalls = [{ name: "python", output: 1 }];
+    expect((await evaluateAnswer(text, { text: "", hostedCalls })).text).toBe("");
+  });
+
+  test("is serialized to JSON with its hosted outputs", async () => {
+    const hostedCalls = [{ name: "python", output: { sum: 3 } }];
+    const response = await evaluateAnswer(object, { text: '{"sum":3}', hostedCalls });
+    expect(JSON.parse(JSON.stringify(response))).toMatchObject({
+      text: '{"sum":3}',
+      output: { sum: 3 },
+      hostedOutputs: { python: { sum: 3 } },
+      hostedCalls: [{ name: "python", output: { sum: 3 } }],
+    });
   });
 
   test("is frozen, including the output", async () => {
@@ -155,6 +185,24 @@ describe("hosted outputs", () => {
     expect(hostedOutputs.get("python")).toBe(2);
     expect(hostedOutputs.get(search)).toBeUndefined();
     expect([...hostedOutputs.keys()]).toEqual(["python"]);
+  });
+
+  test("have the lists of all calls, over several turns", async () => {
+    const client = scriptedClient(
+      {
+        continues: true,
+        hostedCalls: [
+          { name: "python", output: { last: 1, all: [{ id: 1 }] } },
+          { name: "python", output: { last: 2, all: [{ id: 2 }] } },
+        ],
+      },
+      { text: "Done.", hostedCalls: [{ name: "python", output: { last: 3, all: [{ id: 3 }] } }] },
+    );
+    const { hostedOutputs } = await client.evaluate(text, { session: new Session() });
+    expect(hostedOutputs.get("python")).toEqual({
+      last: 3,
+      all: [{ id: 1 }, { id: 2 }, { id: 3 }],
+    });
   });
 
   test("are available with structured output", async () => {

@@ -5,6 +5,9 @@ import { quoteValue } from "../base/quote-value.ts";
 import { parseOutput } from "../prompt/output-contract.ts";
 import type { RenderedPrompt } from "../prompt/rendered-prompt.ts";
 import type { HostedTool } from "../tools/hosted-tool.ts";
+import type { NativeTool } from "../tools/native-tool.ts";
+import type { ProviderTool } from "../tools/provider-tool.ts";
+import { combineOutputs } from "./calls/combine-outputs.ts";
 import type { Progress } from "./evaluation.ts";
 import type { ModelClient, Turn } from "./model-client.ts";
 import type { HostedOutputs, PromptResponse } from "./provider-adapter.ts";
@@ -23,15 +26,11 @@ export async function createResponse<Output>(
 ): Promise<PromptResponse<Output>> {
   const { promptName } = rendered;
   checkFinish(rendered, turn);
-  const outputs = [
-    ...(client.hostedOutputs?.() ?? listLastOutputs(progress)),
-    ...progress.replacedOutputs,
-  ];
   return deepFreeze({
     promptName,
-    text: rendered.output ? null : turn.text,
+    text: turn.text,
     output: await parseAnswer(rendered, turn),
-    hostedOutputs: createHostedOutputs(outputs),
+    hostedOutputs: createHostedOutputs(await listOutputs(progress, client)),
     hostedCalls: [...progress.hostedCalls],
     citations: progress.listCitations(),
     usage: progress.usage,
@@ -41,10 +40,14 @@ export async function createResponse<Output>(
   });
 }
 
-function listLastOutputs({ hostedCalls }: Progress) {
-  return hostedCalls.flatMap(({ name, output }) =>
-    output === null ? [] : [[name, output] as const],
-  );
+/** Lists the output of each tool for all of its calls, with the changes of hooks and handlers. */
+async function listOutputs(
+  { settledCalls, hasReplacedOutputs }: Progress,
+  client: ModelClient,
+): Promise<Iterable<readonly [name: string, output: unknown]>> {
+  const reported = new Map(client.hostedOutputs?.());
+  const isReported = client.hostedOutputs !== undefined && !hasReplacedOutputs;
+  return isReported ? reported : await combineOutputs(settledCalls, reported);
 }
 
 /** Throws for an incomplete answer, unless plain text is expected and there is some. */
@@ -100,10 +103,69 @@ export function createHostedOutputs(
   return new HostedOutputMap(outputs);
 }
 
-class HostedOutputMap extends Map<string, unknown> implements HostedOutputs {
-  override get<Config extends object, Output>(tool: HostedTool<Config, Output>): Output | undefined;
-  override get(name: string): unknown;
-  override get(key: string | HostedTool): unknown {
-    return super.get(typeof key === "string" ? key : key.name);
+/** Not a `Map`, whose content can be changed even if the object is frozen. */
+class HostedOutputMap implements HostedOutputs {
+  /** A property, so that structured clones and logs contain the data. */
+  readonly outputs: Readonly<Record<string, unknown>>;
+
+  constructor(outputs: Iterable<readonly [name: string, output: unknown]>) {
+    this.outputs = deepFreeze(Object.fromEntries(outputs));
+    Object.freeze(this);
   }
+
+  get size(): number {
+    return Object.keys(this.outputs).length;
+  }
+
+  get [Symbol.toStringTag](): string {
+    return "HostedOutputs";
+  }
+
+  get<Config extends object, Output>(tool: HostedTool<Config, Output>): Output | undefined;
+  get<Params, Result>(
+    tool: NativeTool<Params, Result> | ProviderTool<Params, Result>,
+  ): Result | undefined;
+  get(name: string): unknown;
+  get(key: string | NamedTool): unknown {
+    return this.has(key) ? this.outputs[toName(key)] : undefined;
+  }
+
+  has(key: string | NamedTool): boolean {
+    return Object.hasOwn(this.outputs, toName(key));
+  }
+
+  forEach(
+    callback: (output: unknown, name: string, outputs: HostedOutputs) => void,
+    thisArg?: unknown,
+  ): void {
+    for (const [name, output] of this) callback.call(thisArg, output, name, this);
+  }
+
+  entries(): MapIterator<[string, unknown]> {
+    return new Map(Object.entries(this.outputs)).entries();
+  }
+
+  keys(): MapIterator<string> {
+    return new Map(Object.entries(this.outputs)).keys();
+  }
+
+  values(): MapIterator<unknown> {
+    return new Map(Object.entries(this.outputs)).values();
+  }
+
+  [Symbol.iterator](): MapIterator<[string, unknown]> {
+    return this.entries();
+  }
+
+  toJSON(): Record<string, unknown> {
+    return Object.fromEntries(this);
+  }
+}
+
+interface NamedTool {
+  readonly name: string;
+}
+
+function toName(key: string | NamedTool): string {
+  return typeof key === "string" ? key : key.name;
 }

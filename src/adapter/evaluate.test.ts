@@ -12,6 +12,7 @@ import { type ScriptStep, scriptedClient } from "../testing/scripted-client.ts";
 import { webSearchTool } from "../tools/hosted/web-search.ts";
 import { Tool } from "../tools/tool.ts";
 import { ToolResult } from "../tools/tool-result.ts";
+import { createHostedOutputs } from "./create-response.ts";
 import { evaluate } from "./evaluate.ts";
 import type { ModelClient, Turn } from "./model-client.ts";
 
@@ -49,7 +50,7 @@ describe("the answer of evaluate()", () => {
       promptName: "math:sum",
       text: "Three.",
       output: "Three.",
-      hostedOutputs: expect.any(Map),
+      hostedOutputs: createHostedOutputs([]),
       hostedCalls: [],
       citations: [],
       usage: noUsage,
@@ -61,7 +62,7 @@ describe("the answer of evaluate()", () => {
   test("is the parsed output with an output schema", async () => {
     const client = scriptedClient({ text: '{"sum":3}' });
     const response = await client.evaluate(structured, { session: new Session() });
-    expect(response).toMatchObject({ text: null, output: { sum: 3 } });
+    expect(response).toMatchObject({ text: '{"sum":3}', output: { sum: 3 } });
   });
 
   test("is frozen", async () => {

@@ -23,7 +23,7 @@ import { parentScope } from "./nested-adapter.ts";
 import { loadOverrides, preparePrompt } from "./prepare-prompt.ts";
 import type { PromptResponse } from "./provider-adapter.ts";
 import { retryThrottled } from "./throttle.ts";
-import { relaxToolChoice } from "./tool-choice.ts";
+import { relaxToolChoice, selectAllowedTools } from "./tool-choice.ts";
 
 /**
  * Runs a prompt: sends it to the model, runs its tool calls, and repeats until the model answers.
@@ -56,7 +56,7 @@ export async function evaluate<Output>(
     const resources = new OpenResources(prompt.template.resources, settings.resources);
     const evaluation: Evaluation = {
       prompt,
-      ...toRenderedFields(rendered),
+      ...toRenderedFields(rendered, settings),
       adapter: settings.adapter,
       adapterName: client.adapterName,
       session,
@@ -118,7 +118,7 @@ async function takeTurns(
     notes = isHosted && hasFeedback ? toNotes(await collectFeedback(evaluation)) : [];
     guard.enter("tool");
     answers = await runToolCalls(turn.toolCalls, evaluation, turn.usage);
-    if (toolChoice !== "auto") toolChoice = relaxToolChoice(toolChoice, turn);
+    if (toolChoice !== "auto") toolChoice = relaxToolChoice(toolChoice, turn, evaluation.rendered);
     evaluation = renderIfChanged(evaluation, client, settings);
   }
   const message = `No answer after ${settings.maxTurns} turns. Raise maxTurns or use a smaller task.`;
@@ -136,9 +136,9 @@ async function runDelegatedCalls(
 ): Promise<readonly HostedCall[]> {
   const results: HostedCall[] = [];
   for (const delegated of delegatedCalls) {
-    const call = await runDelegatedCall(delegated, evaluation, usage);
-    progress.addDelegated(call);
-    results.push(call);
+    const settled = await runDelegatedCall(delegated, evaluation, usage);
+    progress.addDelegated(settled);
+    results.push(settled.call);
   }
   return results;
 }
@@ -152,12 +152,17 @@ function renderIfChanged(
   const visibility = readVisibility(evaluation);
   if (visibility === evaluation.visibility) return evaluation;
   evaluation.guard.enter("render");
-  const rendered = preparePrompt(evaluation.prompt, client, settings);
-  return { ...evaluation, ...toRenderedFields(rendered), visibility };
+  // The tool choice was checked at first. Its tools may be in sections that are closed now.
+  const checked = { ...settings, toolChoice: "auto" } as const;
+  const rendered = preparePrompt(evaluation.prompt, client, checked);
+  return { ...evaluation, ...toRenderedFields(rendered, settings), visibility };
 }
 
-function toRenderedFields(rendered: RenderedPrompt) {
-  return { rendered, tools: new Map(rendered.tools.map((tool) => [tool.name, tool])) };
+/** Leaves out the local tools that a restriction excludes, so that calls to them do not run. */
+function toRenderedFields(rendered: RenderedPrompt, { toolChoice = "auto" }: LoopSettings) {
+  const { tools } =
+    typeof toolChoice === "object" ? selectAllowedTools(toolChoice, rendered) : rendered;
+  return { rendered, tools: new Map(tools.map((tool) => [tool.name, tool])) };
 }
 
 function toNotes(feedback: string): readonly string[] {

@@ -65,8 +65,10 @@ describe("Progress", () => {
     const [first, second] = turn.hostedCalls.map((call) => ({ ...call, output: "seen" }));
     for (const [index, settled] of [first, second].entries()) {
       const call = turn.hostedCalls[index];
-      if (call && settled) progress.settleCall(call, settled);
+      if (call && settled)
+        progress.settleCall(call, { call: settled, declared: call.output, tool: null });
     }
+    expect(progress.hasReplacedOutputs).toBe(true);
     expect(progress.toPartialResponse().hostedCalls).toEqual([first, second]);
   });
 

@@ -10,6 +10,7 @@ import type { OpenResources } from "../tools/open-resources.ts";
 import type { Resources } from "../tools/resources.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { ToolContext } from "../tools/tool-context.ts";
+import type { SettledCall } from "./calls/combine-outputs.ts";
 import type { EventPublisher } from "./events.ts";
 import type { Guard } from "./guard.ts";
 import type { HostedCall, Turn } from "./model-client.ts";
@@ -77,8 +78,10 @@ export class Progress {
   model: string | null = null;
   readonly requestIds: string[] = [];
   readonly hostedCalls: HostedCall[] = [];
-  /** The last output of each tool that a hook or handler replaced, by the tool's name. */
-  readonly replacedOutputs = new Map<string, unknown>();
+  /** Hosted calls after their hooks and handlers, in order. */
+  readonly settledCalls: SettledCall[] = [];
+  /** Whether a hook, a handler or a result schema replaced the output of a call. */
+  hasReplacedOutputs = false;
   readonly #earlierCitations: Citation[] = [];
   #citations: readonly Citation[] = [];
 
@@ -102,15 +105,17 @@ export class Progress {
   }
 
   /** Replaces a provider's hosted call with the result of its hook or handler. */
-  settleCall(call: HostedCall, settled: HostedCall): void {
-    this.hostedCalls[this.hostedCalls.lastIndexOf(call)] = settled;
-    if (settled.output === call.output) this.replacedOutputs.delete(call.name);
-    else this.replacedOutputs.set(call.name, settled.output);
+  settleCall(call: HostedCall, settled: SettledCall): void {
+    this.hostedCalls[this.hostedCalls.lastIndexOf(call)] = settled.call;
+    this.settledCalls.push(settled);
+    if (settled.call.output !== call.output) this.hasReplacedOutputs = true;
   }
 
   /** Adds a delegated call that was run locally. */
-  addDelegated(performed: HostedCall): void {
-    this.hostedCalls.push(performed);
+  addDelegated(settled: SettledCall): void {
+    this.hostedCalls.push(settled.call);
+    this.settledCalls.push(settled);
+    if (settled.call.output !== settled.declared) this.hasReplacedOutputs = true;
   }
 
   /**

@@ -8,6 +8,7 @@ import {
   type KnownKeys,
 } from "../base/errors.ts";
 import { PromptEvaluationError } from "../base/evaluation-errors.ts";
+import { copyAndFreeze } from "../base/freeze.ts";
 import { type Logger, silentLogger } from "../base/logger.ts";
 import { Prompt } from "../prompt/prompt.ts";
 import { Session } from "../session/session.ts";
@@ -115,6 +116,7 @@ export function resolveLoopSettings(
   }
   return {
     ...options,
+    toolChoice: copyAndFreeze(options.toolChoice),
     maxTurns,
     throttle: resolveThrottlePolicy(options.throttle),
     clock: options.clock ?? systemClock,

@@ -333,7 +333,7 @@ describe("hosted outputs", () => {
     expect((await response).hostedOutputs.get("patch")).toEqual({ whole: 2 });
   });
 
-  test("come from a hook for its tool's last call, if there is one", async () => {
+  test("come from the hook of a tool that was called once, if it has one", async () => {
     const tool = createHostedTool({ handleProviderOutput: () => ToolResult.ok("mine") });
     const { response } = evaluateTurns(
       [{ hostedCalls: [searched], text: "Hi." }],

@@ -33,8 +33,8 @@ export interface ModelClient {
    */
   send(request: TurnRequest): Promise<Turn>;
   /**
-   * Returns each hosted tool's output over all turns, by name.
-   * @default the last output of each tool
+   * Returns each hosted tool's output for all of its calls in all turns, by name.
+   * @default the outputs of its calls: their lists joined, and of other values the last
    */
   hostedOutputs?(): Iterable<readonly [name: string, output: unknown]>;
   /**
@@ -184,24 +184,45 @@ export type HostedOutcome<Output = unknown> = Pick<
   "output" | "success" | "message"
 >;
 
-/** Whether the model may decide, must not call, must call any tool, or must call a given tool. */
-export type ToolChoice =
-  | "auto"
-  | "none"
-  | "required"
+/**
+ * Which tools the model may or must call. `"required"` and a choice of one tool hold until they are
+ * met, and become `"auto"` then, so that the model can answer.
+ */
+export type ToolChoice = "auto" | "none" | "required" | AllowedTools | ChosenTool;
+
+/** Restricts the model to some of the prompt's tools, for the whole evaluation. */
+export interface AllowedTools {
+  /** Always `"allowed_tools"`. */
+  readonly type: "allowed_tools";
+  /** `"required"`: the model must call one of the tools first, and may call them after that. */
+  readonly mode: "auto" | "required";
+  /** The tools that the model may call. At least one is available from the start. */
+  readonly tools: readonly ChosenTool[];
+}
+
+/** One tool of the prompt: the tool that the model must call, or one that it may call. */
+export type ChosenTool =
   | {
-      /** Forces a tool that runs locally. */
+      /** A tool that runs locally. */
       readonly type: "function";
       /** Name of the tool. */
       readonly name: string;
     }
   | {
-      /** Forces a hosted tool. */
+      /** A hosted tool. */
       readonly type: "built_in";
       /** Name of the tool. */
       readonly name: string;
     }
   | {
-      /** A tool choice that only the provider knows, passed through unchanged. */
+      /** The tools of an MCP server. */
+      readonly type: "mcp";
+      /** Label of the server. */
+      readonly serverLabel: string;
+      /** Name of one tool of the server. @default any of its tools */
+      readonly name?: string | undefined;
+    }
+  | {
+      /** A kind of hosted tool, such as `"web_search"`, or a type that only the provider knows. */
       readonly type: string;
     };

@@ -6,13 +6,13 @@ import { toEnvelope } from "../prompt/render-prompt.ts";
 import type { RenderedPrompt } from "../prompt/rendered-prompt.ts";
 import { visibilitySlice } from "../prompt/visibility.ts";
 import type { Session } from "../session/session.ts";
-import { runsAtProvider } from "../tools/as-hosted-tool.ts";
+import { asHostedTool, runsAtProvider } from "../tools/as-hosted-tool.ts";
 import { callRecord } from "../tools/call-record.ts";
 import type { HostedTool } from "../tools/hosted-tool.ts";
+import { checkToolChoice } from "./check-tool-choice.ts";
 import { publishEvent } from "./events.ts";
 import type { LoopSettings } from "./loop-options.ts";
 import type { ModelClient, Omission } from "./model-client.ts";
-import { checkToolChoice } from "./tool-choice.ts";
 
 /** Loads the prompt's overrides, if it has a store, and publishes an event for each skipped one. */
 export async function loadOverrides(
@@ -43,7 +43,7 @@ export function preparePrompt<Output>(
   const { session, clock } = settings;
   const announcer = { session, prompt, adapterName: client.adapterName, clock };
   registerSlices(prompt, session);
-  const { rendered, omissions } = fitToClient(renderPrompt(prompt, settings), client, settings);
+  const { rendered, omissions } = fitToClient(prompt, client, settings);
   for (const { tool, reason } of omissions) {
     const { name, kind } = tool;
     publishEvent(announcer, { type: "HostedToolOmitted", name, kind, reason });
@@ -63,10 +63,11 @@ export function preparePrompt<Output>(
 
 /** Returns the prompt for this provider and the hosted tools that are omitted. */
 function fitToClient<Output>(
-  own: RenderedPrompt<Output>,
+  prompt: Prompt<Output>,
   client: ModelClient,
   settings: LoopSettings,
 ): { readonly rendered: RenderedPrompt<Output>; readonly omissions: readonly Omission[] } {
+  const own = renderPrompt(prompt, settings);
   try {
     const complete = addHostedTools(own, client.hostedTools ?? []);
     const forbidden = findForbiddenTools(settings.allowHostedTools ?? true, complete);
@@ -77,8 +78,10 @@ function fitToClient<Output>(
     const unsupported = client.check?.(allowed, forbidden) ?? [];
     const rendered = omitTools(allowed, unsupported);
     const { toolChoice = "auto" } = settings;
-    if (toolChoice !== "auto") checkToolChoice(toolChoice, rendered);
-    return { rendered, omissions: [...forbidden, ...unsupported] };
+    const omissions = [...forbidden, ...unsupported];
+    if (toolChoice !== "auto")
+      checkToolChoice(toolChoice, rendered, listHiddenTools(prompt, omissions));
+    return { rendered, omissions };
   } catch (cause) {
     if (cause instanceof PromptEvaluationError) throw cause;
     const details = { promptName: own.promptName, phase: "request", cause } as const;
@@ -108,6 +111,21 @@ function addHostedTools<Output>(
   const hostedTools = Object.freeze([...rendered.hostedTools, ...added]);
   const nativeTools = deepFreeze(hostedTools.map(toEnvelope));
   return copyWithFields(rendered, { hostedTools, nativeTools });
+}
+
+/** Lists the tools of all sections, of which some may be opened later, except omitted tools. */
+function listHiddenTools(
+  { template }: Prompt,
+  omissions: readonly Omission[],
+): Pick<RenderedPrompt, "tools" | "hostedTools"> {
+  const sections = template.outline.map(({ section }) => section);
+  const out = new Set(omissions.map(({ tool }) => tool.name));
+  const tools = sections.flatMap((section) => section.tools());
+  const hostedTools = [
+    ...sections.flatMap((section) => section.hostedTools()),
+    ...tools.flatMap(asHostedTool),
+  ];
+  return { tools, hostedTools: hostedTools.filter(({ name }) => !out.has(name)) };
 }
 
 /** Registers the slices that disclosure and policies need, if the prompt uses them. */

@@ -6,6 +6,7 @@ import { PromptTemplate } from "../prompt/template.ts";
 import { Session } from "../session/session.ts";
 import { recordingBus } from "../testing/recording-bus.ts";
 import { type ScriptStep, scriptedClient } from "../testing/scripted-client.ts";
+import { mcpTool } from "../tools/hosted/mcp.ts";
 import { webSearchTool } from "../tools/hosted/web-search.ts";
 import { NativeTool } from "../tools/native-tool.ts";
 import { Tool } from "../tools/tool.ts";
@@ -25,9 +26,13 @@ const createPrompt = (options: object) => {
   const task = new MarkdownSection({ key: "task", title: "Task", template: "Work.", ...options });
   return new Prompt(new PromptTemplate({ ns: "demo", key: "k", sections: [task] }));
 };
+const docs = mcpTool(
+  { serverLabel: "docs", serverUrl: "https://mcp.example.com" },
+  { name: "wiki" },
+);
 const tooled = createPrompt({
   tools: [createTool("add"), createTool("sub"), native],
-  hostedTools: [webSearchTool()],
+  hostedTools: [webSearchTool(), docs],
 });
 const bare = createPrompt({});
 
@@ -96,13 +101,55 @@ describe("evaluate() rejects a tool choice that cannot be satisfied before any r
       "an unknown hosted tool",
       tooled,
       { type: "built_in", name: "add" },
-      'must name a hosted tool, got {"type":"built_in","name":"add"}. Use one of "web_search", "find".',
+      'must name a hosted tool, got {"type":"built_in","name":"add"}. Use one of "web_search", "wiki", "find".',
     ],
     [
       "a hosted tool in a prompt without hosted tools",
       bare,
       { type: "built_in", name: "x" },
       'must name a hosted tool, got {"type":"built_in","name":"x"}. Add one to the prompt.',
+    ],
+    [
+      "a misspelled function",
+      tooled,
+      { type: "function", name: "ad" },
+      'must name a tool that runs locally, got {"type":"function","name":"ad"}. Did you mean "add"?',
+    ],
+    [
+      "an unknown MCP server",
+      tooled,
+      { type: "mcp", serverLabel: "doc" },
+      'must name an MCP server, got {"type":"mcp","serverLabel":"doc"}. Did you mean "docs"?',
+    ],
+    [
+      "an MCP server in a prompt without servers",
+      bare,
+      { type: "mcp", serverLabel: "docs" },
+      'must name an MCP server, got {"type":"mcp","serverLabel":"docs"}. Add one to the prompt.',
+    ],
+    [
+      "allowed tools without a mode",
+      tooled,
+      { type: "allowed_tools", tools: [{ type: "function", name: "add" }] },
+      "must be { type, mode, tools } with a mode and at least one tool",
+    ],
+    [
+      "allowed tools with an unknown mode",
+      tooled,
+      { type: "allowed_tools", mode: "none", tools: [{ type: "function", name: "add" }] },
+      "must be { type, mode, tools } with a mode and at least one tool",
+    ],
+    [
+      "no allowed tools",
+      tooled,
+      { type: "allowed_tools", mode: "auto", tools: [] },
+      "must be { type, mode, tools } with a mode and at least one tool",
+    ],
+    [
+      "an allowed tool that is a name",
+      tooled,
+      { type: "allowed_tools", mode: "auto", tools: ["add"] },
+      "must be { type, mode, tools } with a mode and at least one tool",
     ],
   ])("%s", async (_, prompt, toolChoice, message) => {
     const bus = recordingBus();
@@ -116,6 +163,29 @@ describe("evaluate() rejects a tool choice that cannot be satisfied before any r
     });
     expect(client.asked).toEqual([]);
     expect(bus.events).toEqual([]);
+  });
+
+  test.each([
+    [
+      { type: "function", name: "sum" },
+      'must name a tool that runs locally, got {"type":"function","name":"sum"}. Did you mean "sub"?',
+    ],
+    [
+      { type: "built_in", name: "web_serch" },
+      'must name a hosted tool, got {"type":"built_in","name":"web_serch"}. Did you mean "web_search"?',
+    ],
+    [
+      { type: "mcp", serverLabel: "code" },
+      'must name an MCP server, got {"type":"mcp","serverLabel":"code"}. Use one of "docs".',
+    ],
+  ])("an unknown allowed tool: %j", async (unknown, message) => {
+    const tools = [{ type: "function", name: "add" }, unknown];
+    const toolChoice = { type: "allowed_tools", mode: "auto", tools } as const;
+    const client = scriptedClient(done);
+    await expect(
+      client.evaluate(tooled, { session: new Session(), toolChoice }),
+    ).rejects.toMatchObject({ phase: "request", message: `toolChoice.tools[1] ${message}` });
+    expect(client.asked).toEqual([]);
   });
 
   test("an omitted hosted tool", async () => {
@@ -185,7 +255,139 @@ describe("toolChoice", () => {
   });
 
   test("of a provider's own type is passed through until a tool is called", async () => {
-    const choice = { type: "mcp" };
+    const choice = { type: "programmatic_tool_calling" };
     expect(await listToolChoices(choice, callTool("add"), done)).toEqual([choice, "auto"]);
   });
+});
+
+describe("a restriction to some tools", () => {
+  const tools = [
+    { type: "function", name: "add" },
+    { type: "built_in", name: "web_search" },
+    { type: "mcp", serverLabel: "docs" },
+  ] as const;
+  const auto = { type: "allowed_tools", mode: "auto", tools } as const;
+  const required = { ...auto, mode: "required" } as const;
+
+  test("holds for the whole evaluation", async () => {
+    const searched = { ...callTool("add"), hostedCalls: [{ name: "web_search" }] };
+    expect(await listToolChoices(auto, callTool("add"), searched, callTool("add"), done)).toEqual([
+      auto,
+      auto,
+      auto,
+      auto,
+    ]);
+  });
+
+  test("that requires a call only allows calls after the first one", async () => {
+    expect(await listToolChoices(required, callTool("add"), callTool("add"), done)).toEqual([
+      required,
+      auto,
+      auto,
+    ]);
+  });
+
+  test("that requires a call is met by a hosted call", async () => {
+    const searched = { continues: true, hostedCalls: [{ name: "web_search" }] };
+    expect(await listToolChoices(required, searched, done)).toEqual([required, auto]);
+  });
+
+  test("is not met by a call of another tool, which does not run", async () => {
+    const client = scriptedClient(callTool("sub"), callTool("add"), done);
+    await client.evaluate(tooled, { session: new Session(), toolChoice: required });
+    expect(client.asked.map(({ toolChoice }) => toolChoice)).toEqual([required, required, auto]);
+    expect(client.asked[1]?.answers).toMatchObject([
+      { result: { success: false, message: expect.stringContaining('no tool named "sub"') } },
+    ]);
+    expect(client.asked[2]?.answers).toMatchObject([{ result: { success: true } }]);
+  });
+
+  test("does not change if the caller changes the object", async () => {
+    const given = { type: "allowed_tools", mode: "auto", tools: [...tools] };
+    const client = scriptedClient(() => {
+      given.mode = "required";
+      given.tools.pop();
+      return callTool("add");
+    }, done);
+    await client.evaluate(tooled, { session: new Session(), toolChoice: given });
+    expect(client.asked.map(({ toolChoice }) => toolChoice)).toEqual([auto, auto]);
+  });
+
+  const createDisclosurePrompt = () => {
+    const more = new MarkdownSection({
+      key: "more",
+      title: "More",
+      template: "Subtract.",
+      tools: [createTool("sub")],
+      summary: "Subtraction.",
+      visibility: "summary",
+    });
+    const task = new MarkdownSection({
+      key: "task",
+      title: "Task",
+      template: "Work.",
+      tools: [createTool("add")],
+    });
+    return new Prompt(new PromptTemplate({ ns: "demo", key: "k", sections: [task, more] }));
+  };
+
+  test("may name a tool of a section that is not open yet", async () => {
+    const named = [
+      { type: "function", name: "sub" },
+      { type: "function", name: "open_sections" },
+    ] as const;
+    const toolChoice = { type: "allowed_tools", mode: "auto", tools: named } as const;
+    const open = { name: "open_sections", arguments: { section_keys: ["more"], reason: "Need." } };
+    const client = scriptedClient({ toolCalls: [open] }, callTool("sub"), done);
+    await client.evaluate(createDisclosurePrompt(), { session: new Session(), toolChoice });
+    expect(client.asked[2]?.answers).toMatchObject([{ result: { success: true } }]);
+  });
+
+  test("must name a tool that is visible at first", async () => {
+    const named = [{ type: "function", name: "sub" }] as const;
+    const toolChoice = { type: "allowed_tools", mode: "auto", tools: named } as const;
+    const client = scriptedClient(done);
+    await expect(
+      client.evaluate(createDisclosurePrompt(), { session: new Session(), toolChoice }),
+    ).rejects.toMatchObject({
+      phase: "request",
+      message: expect.stringMatching(
+        /^toolChoice must allow at least one tool of a visible section, got .*\. Add one of "add", "open_sections"\.$/,
+      ),
+    });
+  });
+});
+
+describe("a choice of an MCP server", () => {
+  const callDocs = (params: object) => ({
+    continues: true,
+    hostedCalls: [{ name: "wiki", kind: "mcp", params }],
+  });
+
+  test("is sent until the server is called", async () => {
+    const choice = { type: "mcp", serverLabel: "docs" } as const;
+    const called = callDocs({ serverLabel: "docs", name: "ask" });
+    expect(await listToolChoices(choice, callTool("add"), called, done)).toEqual([
+      choice,
+      choice,
+      "auto",
+    ]);
+  });
+
+  test("is sent until its tool is called, if it names one", async () => {
+    const choice = { type: "mcp", serverLabel: "docs", name: "ask" } as const;
+    const other = callDocs({ serverLabel: "docs", name: "list" });
+    const called = callDocs({ serverLabel: "docs", name: "ask" });
+    expect(await listToolChoices(choice, other, called, done)).toEqual([choice, choice, "auto"]);
+  });
+});
+
+test("a choice of a kind is sent until a tool of that kind has run", async () => {
+  const choice = { type: "web_search" };
+  const searched = { continues: true, hostedCalls: [{ name: "web_search" }] };
+  expect(await listToolChoices(choice, callTool("add"), searched, done)).toEqual([
+    choice,
+    choice,
+    "auto",
+  ]);
 });

@@ -5,7 +5,7 @@ import type {
   PromptResponse,
   ProviderAdapter,
 } from "../adapter/provider-adapter.ts";
-import type { Prompt } from "../prompt/prompt.ts";
+import type { EvaluablePrompt } from "../prompt/prompt.ts";
 import {
   type AdapterSettings,
   type ClaudeAgentSDKAdapterOptions,
@@ -43,8 +43,8 @@ export class ClaudeAgentSDKAdapter implements ProviderAdapter {
   }
 
   /** Runs a prompt until the model has answered. */
-  async evaluate<Output>(
-    prompt: Prompt<Output>,
+  async evaluate<Output, State extends string = string>(
+    prompt: EvaluablePrompt<Output, State>,
     options: EvaluateOptions,
   ): Promise<PromptResponse<Output>> {
     checkEvaluateOptions(prompt, options);

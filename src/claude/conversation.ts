@@ -1,15 +1,22 @@
 import { type AdapterEvent, publishEvent } from "../adapter/events.ts";
-import type { ModelClient, Omission, Turn, TurnRequest } from "../adapter/model-client.ts";
-import { getErrorMessage, InvalidOptionError } from "../base/errors.ts";
+import type {
+  ModelClient,
+  Omission,
+  ToolChoice,
+  Turn,
+  TurnRequest,
+} from "../adapter/model-client.ts";
+import { type ChoosableTools, selectAllowedTools } from "../adapter/tool-choice.ts";
+import { getErrorMessage } from "../base/errors.ts";
 import type { UnknownRecord } from "../base/loose-fields.ts";
 import type { Prompt } from "../prompt/prompt.ts";
 import type { RenderedPrompt } from "../prompt/rendered-prompt.ts";
 import type { Session } from "../session/session.ts";
 import { runsAtProvider } from "../tools/as-hosted-tool.ts";
 import type { HostedTool } from "../tools/hosted-tool.ts";
-import type { Tool } from "../tools/tool.ts";
 import type { AdapterSettings } from "./adapter-options.ts";
 import { checkAttachment, toAttachmentBlock } from "./attachments.ts";
+import { checkToolChoice } from "./check-tool-choice.ts";
 import { toResultError, toRetryError, toRunError } from "./run/run-errors.ts";
 import { RunResources } from "./run/run-resources.ts";
 import type { NativeCall, RunStep } from "./run/run-state.ts";
@@ -131,8 +138,9 @@ export class Conversation implements ModelClient {
   /** Prepares a run and sends the prompt. */
   async #startRun(request: TurnRequest): Promise<RunResources> {
     const { rendered, toolChoice, signal, isNested = false } = request;
-    checkToolChoice(toolChoice);
     const { session, continues, prompt, allowedHostedTools } = this.#settings;
+    const all = [...rendered.hostedTools, ...listUndisclosedTools(prompt, allowedHostedTools)];
+    if (toolChoice !== "auto") checkToolChoice(toolChoice, all);
     session.register(claudeHistorySlice);
     const earlier = continues && !isNested ? session.get(claudeHistorySlice) : [];
     this.#transcript = new Transcript(earlier);
@@ -140,38 +148,35 @@ export class Conversation implements ModelClient {
     const content: object[] = [{ type: "text", text: rendered.text }];
     for (const attachment of rendered.attachments)
       content.push(await toAttachmentBlock(attachment));
-    const withoutTools = toolChoice === "none";
+    const { tools, hostedTools } = selectOfferedTools(request);
     const { logger } = this.#settings;
     this.#workspace?.workspace.bind((event) => this.#publishEvent(event), logger);
     this.#promptText = rendered.text;
     const resources = await RunResources.open({
       ...this.#settings,
       ...{ rendered, signal, workspace: this.#workspace, transcript: this.#transcript },
-      hostedTools: withoutTools
-        ? []
-        : [...rendered.hostedTools, ...listUndisclosedTools(prompt, allowedHostedTools)],
+      hostedTools: selectTools(toolChoice, { tools: [], hostedTools: all }).hostedTools,
       getPromptText: () => this.#promptText,
       onCompacted: (metadata) => this.#publishEvent(toCompactionEvent(metadata)),
     });
     this.#nativeTools = resources.native;
-    resources.native.setHostedTools(rendered.hostedTools);
+    resources.native.setHostedTools(hostedTools);
     // Do not start a process if the evaluation was aborted during the preparation.
-    if (!signal.aborted)
-      await resources.run.start(content, withoutTools ? [] : selectClientTools(rendered));
+    if (!signal.aborted) await resources.run.start(content, tools);
     return resources;
   }
 
   /** Sends tool results and notes since the last turn, and the prompt if its text changed. */
   async #sendNews({ native, run }: RunResources, request: TurnRequest): Promise<void> {
-    const { rendered, toolChoice } = request;
+    const { rendered } = request;
     const answers = request.answers.map(
       ({ call, result, text }) => [call.callId, { text, isError: !result.success }] as const,
     );
     const isChanged = rendered.text !== this.#promptText;
     this.#promptText = rendered.text;
     const changed = isChanged ? [`The instructions now read:\n\n${rendered.text}`] : [];
-    const tools = toolChoice === "none" ? [] : selectClientTools(rendered);
-    native.setHostedTools(rendered.hostedTools);
+    const { tools, hostedTools } = selectOfferedTools(request);
+    native.setHostedTools(hostedTools);
     await run.answer(new Map(answers), { notes: [...request.notes, ...changed], tools });
   }
 
@@ -195,18 +200,14 @@ export class Conversation implements ModelClient {
   }
 }
 
-function checkToolChoice(toolChoice: TurnRequest["toolChoice"]): void {
-  if (toolChoice === "auto" || toolChoice === "none") return;
-  throw new InvalidOptionError({
-    field: "toolChoice",
-    value: toolChoice,
-    rule: 'must be "auto" or "none" on Claude: the SDK cannot force the model to call a tool',
-    remedy: "name the tool to call in the prompt",
-  });
+/** Selects the tools that the model may use in a turn: those that run locally, and hosted ones. */
+function selectOfferedTools({ toolChoice, rendered }: TurnRequest) {
+  const { tools, hostedTools } = selectTools(toolChoice, rendered);
+  return { tools: tools.filter((tool) => !runsAtProvider(tool)), hostedTools };
 }
 
-function selectClientTools({ tools }: RenderedPrompt): readonly Tool[] {
-  return tools.filter((tool) => !runsAtProvider(tool));
+function selectTools(toolChoice: ToolChoice, tools: ChoosableTools): ChoosableTools {
+  return toolChoice === "auto" ? tools : selectAllowedTools(toolChoice, tools);
 }
 
 function hasFailed(result: UnknownRecord): boolean {

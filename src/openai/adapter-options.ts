@@ -3,6 +3,7 @@ import { resolveThrottlePolicy, type ThrottlePolicy } from "../adapter/throttle.
 import { checkOptions } from "../base/check-names.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { InvalidOptionError } from "../base/errors.ts";
+import { copyAndFreeze } from "../base/freeze.ts";
 import { type Logger, silentLogger } from "../base/logger.ts";
 import {
   checkBoolean,
@@ -112,7 +113,7 @@ export function toAdapterSettings(options: OpenAIAdapterOptions): AdapterSetting
     client,
     timeoutMs: clientConfig?.timeoutMs ?? readTimeout(options.client) ?? 600_000,
     hostedTools: createHostedTools(options.hostedTools ?? {}),
-    toolChoice: options.toolChoice ?? "auto",
+    toolChoice: copyAndFreeze(options.toolChoice ?? "auto"),
     codecs: createCodecRegistry(options.hostedToolCodecs),
     capabilities: createCapabilities(options.nativeTools),
     unsupported: options.unsupportedHostedTools ?? "error",

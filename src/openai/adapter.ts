@@ -8,7 +8,7 @@ import type {
 import { retryThrottled } from "../adapter/throttle.ts";
 import { checkKnownKeys } from "../base/errors.ts";
 import { ThrottleError } from "../base/evaluation-errors.ts";
-import type { Prompt } from "../prompt/prompt.ts";
+import type { EvaluablePrompt, Prompt } from "../prompt/prompt.ts";
 import type { ContainerFileCitation, FileCitation } from "../tools/hosted/citation.ts";
 import { type OpenAIAdapterOptions, toAdapterSettings } from "./adapter-options.ts";
 import type { AdapterSettings } from "./adapter-settings.ts";
@@ -57,8 +57,8 @@ export class OpenAIAdapter implements ProviderAdapter {
    * Runs a prompt until the model gives its final answer: sends requests, runs tool calls and
    * returns the response. Failed evaluations throw a `PromptEvaluationError`.
    */
-  async evaluate<Output>(
-    prompt: Prompt<Output>,
+  async evaluate<Output, State extends string = string>(
+    prompt: EvaluablePrompt<Output, State>,
     options: EvaluateOptions,
   ): Promise<PromptResponse<Output>> {
     checkEvaluateOptions(prompt, options);

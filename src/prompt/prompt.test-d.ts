@@ -1,5 +1,7 @@
 import { describe, expectTypeOf, test } from "vitest";
 import * as z from "zod";
+import type { WebSearchConfig, WebSearchResult } from "../tools/hosted/web-search.ts";
+import type { HostedTool } from "../tools/hosted-tool.ts";
 import { Prompt } from "./prompt.ts";
 import { Section } from "./section.ts";
 import { MarkdownSection } from "./sections/markdown-section.ts";
@@ -113,6 +115,12 @@ test("a template can be typed by its params", () => {
   // @ts-expect-error Persona needs a name as well
   const other: Needy = new PromptTemplate({ ns: "demo", key: "k", sections: [new Persona()] });
   expectTypeOf(other).not.toBeAny();
+});
+
+test("hostedTools() of WebSearchSection returns a typed tool", () => {
+  const [tool] = new WebSearchSection().hostedTools();
+  expectTypeOf(tool).toEqualTypeOf<HostedTool<WebSearchConfig, WebSearchResult>>();
+  expectTypeOf(new WebSearchSection()).toExtend<Section>();
 });
 
 test("findSection() returns the requested class", () => {

@@ -33,7 +33,18 @@ declare module "../tools/tool-context.ts" {
 }
 
 /** A template that needs `Params` and answers with `Output`. */
-type TemplateFor<Params, Output> = PromptTemplate<Output> & { readonly "~params": Params };
+type TemplateFor<Params, Output, State> = PromptTemplate<Output> & {
+  readonly "~params": Params;
+  readonly "~unbound": State;
+};
+
+/**
+ * A prompt that may be evaluated. A prompt whose params must still be bound does not match: the
+ * compiler shows which ones. Prompts that are typed only by their output always match; their params
+ * are checked at run time.
+ */
+export type EvaluablePrompt<Output, State extends string = string> = Prompt<Output, object, State> &
+  (string extends NoInfer<State> ? unknown : NoInfer<State>);
 
 /** Options of {@link Prompt}. */
 export interface PromptOptions {
@@ -46,7 +57,9 @@ export interface PromptOptions {
 const promptKeys: KnownKeys<PromptOptions> = { overrides: true, overridesTag: true };
 
 /**
- * A template with its params bound. Only a prompt can be rendered or evaluated.
+ * A template with its params bound. Only a prompt can be rendered or evaluated. `Prompt<Report>` is
+ * any prompt that answers with a report. `State` is a message for each param that must be bound
+ * before an evaluation, or `string` if there are none.
  *
  * @example
  * ```ts
@@ -59,16 +72,22 @@ const promptKeys: KnownKeys<PromptOptions> = { overrides: true, overridesTag: tr
  * const { text } = await adapter.evaluate(new Prompt(template), { session: new Session() });
  * ```
  */
-export class Prompt<Output = unknown, Params extends object = object> {
+export class Prompt<
+  Output = unknown,
+  Params extends object = object,
+  State extends string = string,
+> {
+  /** Carries messages about the params that must be bound; never set at run time. */
+  declare readonly "~unbound": State;
   /** Name of the template. */
   readonly name: string;
   /** The template that the prompt renders. */
-  readonly template: TemplateFor<Params, Output>;
+  readonly template: TemplateFor<Params, Output, State>;
   #overrides: OverridesState | null;
   #params: BoundParams | null = null;
   #attachments: readonly Attachment[] = Object.freeze([]);
 
-  constructor(template: TemplateFor<Params, Output>, options: PromptOptions = {}) {
+  constructor(template: TemplateFor<Params, Output, State>, options: PromptOptions = {}) {
     if (!(template instanceof PromptTemplate)) {
       const rule = "must be a PromptTemplate";
       const remedy = "use new Prompt(new PromptTemplate({ … }))";
@@ -91,7 +110,7 @@ export class Prompt<Output = unknown, Params extends object = object> {
   }
 
   /** Returns a new prompt with these files and images added to its first request. */
-  attach(...files: readonly Attachment[]): Prompt<Output, Params> {
+  attach(...files: readonly Attachment[]): Prompt<Output, Params, State> {
     const attached = this.#copy();
     const checked = files.map((file, index) => checkAttachment(file, `attach(files)[${index}]`));
     attached.#attachments = Object.freeze([...this.#attachments, ...checked]);
@@ -180,8 +199,8 @@ export class Prompt<Output = unknown, Params extends object = object> {
     });
   }
 
-  #copy(): Prompt<Output, Params> {
-    const copy = new Prompt(this.template);
+  #copy(): Prompt<Output, Params, State> {
+    const copy = new Prompt<Output, Params, State>(this.template);
     copy.#overrides = this.#overrides; // copies share the loaded overrides
     copy.#params = this.#params;
     copy.#attachments = this.#attachments;

@@ -8,7 +8,7 @@ import { describePrompt } from "./describe-prompt.ts";
 import { checkFeedback, type FeedbackProvider } from "./feedback.ts";
 import { createOutline, listSectionTools, type PlacedSection } from "./outline.ts";
 import { createOutputContract, type OutputContract } from "./output-contract.ts";
-import type { CompatibleSections, ParamsOf } from "./params.ts";
+import type { CompatibleSections, ParamsOf, UnboundState } from "./params.ts";
 import type { PromptDescriptor } from "./prompt-descriptor.ts";
 import { Section } from "./section.ts";
 import { checkParamTypes, checkTemplatePaths, checkToolNames } from "./template-checks.ts";
@@ -82,6 +82,8 @@ type RequiredOutput<Output> = [string] extends [Output]
 export class PromptTemplate<Output = string, Sections extends Section = Section> {
   /** Carries the type of the params to bind; never set at run time. */
   declare readonly "~params": ParamsOf<Sections>;
+  /** Carries messages about the params that must be bound; never set at run time. */
+  declare readonly "~unbound": UnboundState<ParamsOf<Sections>>;
   /** Namespace that groups related templates. */
   readonly ns: string;
   /** Key within the namespace. */

@@ -3,7 +3,7 @@ import { checkKnownKeys, type KnownKeys, PromptValidationError } from "../base/e
 import { copyAndFreeze } from "../base/freeze.ts";
 import { checkSchema, type Schema } from "../base/schema/schema.ts";
 import { checkConfig } from "./hosted-tool.ts";
-import { Tool } from "./tool.ts";
+import { Tool, type ToolRenderer } from "./tool.ts";
 import type { ToolExample } from "./tool-example.ts";
 
 /** Options of {@link NativeTool}. */
@@ -14,8 +14,14 @@ export interface NativeToolOptions<Params, Result> {
   readonly description: string;
   /** Schema of the provider's call: an object at its root. */
   readonly params: Schema<Params>;
-  /** Schema of the provider's output: an object at its root. */
+  /**
+   * Schema of the provider's output: an object at its root. It describes the parsed output, the
+   * provider's item, or `{ payload }` with the item. In `hostedOutputs`, an item of several calls
+   * is the last one, with all of them as `calls`.
+   */
   readonly result: Schema<Result>;
+  /** Converts a result's value to the text in `ToolInvoked`. @default JSON */
+  readonly render?: ToolRenderer<NoInfer<Result>> | undefined;
   /** Example calls that the model is shown. Each must match the schemas. */
   readonly examples?: readonly ToolExample<NoInfer<Params>, NoInfer<Result>>[] | undefined;
   /** Whether overrides may change the description. @default false */

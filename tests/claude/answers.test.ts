@@ -24,7 +24,8 @@ describe.skipIf(sdkMissing)("A structured answer on the real SDK", () => {
       ]);
       const response = await fixture.run(createTypedPrompt(owl));
       expect(response.output).toEqual({ name: "Ula", age: 4 });
-      expect(response.text).toBeNull();
+      expect(response.text).toBe('{"name":"Ula","age":4}');
+      expect(fixture.bus.of("PromptExecuted")[0]?.text).toBe(response.text);
       expect(readLastMessage(fixture)).toContain("is_error");
       expect(fixture.requests).toHaveLength(2);
       expect(fixture.bus.of("TurnCompleted")).toHaveLength(2);
@@ -41,6 +42,7 @@ describe.skipIf(sdkMissing)("A structured answer on the real SDK", () => {
       ]);
       const response = await fixture.run(createTypedPrompt(z.array(owl)));
       expect(response.output).toEqual([{ name: "Ula", age: 4 }]);
+      expect(response.text).toBe('{"items":[{"name":"Ula","age":4}]}');
     },
     SDK_TIMEOUT,
   );

@@ -82,7 +82,7 @@ describe.skipIf(sdkMissing)("Continuing a conversation on the real SDK", () => {
         handler: async (_params, { adapter, session }) => {
           const inner = createPrompt({ template: "Inner question." });
           const { text } = await adapter.evaluate(inner, { session, continue: true });
-          return ToolResult.ok(null, text ?? "");
+          return ToolResult.ok(null, text);
         },
       });
       const fixture = await createServerFixture([

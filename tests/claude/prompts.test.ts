@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import {
+  codeInterpreterTool,
   type FeedbackProvider,
   MarkdownSection,
   type OverridesStore,
@@ -8,6 +9,7 @@ import {
   shellTool,
   Tool,
   ToolResult,
+  webSearchTool,
 } from "weakincentives";
 import { readRecords, readString } from "../../src/base/loose-fields.ts";
 import {
@@ -157,8 +159,8 @@ describe.skipIf(sdkMissing)("A prompt on the real SDK", () => {
       const error = await fixture.runToError(prompt, { evaluate: { toolChoice: "required" } });
       expect(error).toMatchObject({ name: "PromptEvaluationError", phase: "request" });
       expect(error.message).toBe(
-        'toolChoice must be "auto" or "none" on Claude: the SDK cannot force the model to call a ' +
-          'tool, got "required". Name the tool to call in the prompt.',
+        'toolChoice must be "auto", "none" or allowed tools with the mode "auto" on Claude: the SDK ' +
+          'cannot force the model to call a tool, got "required". Name the tool to call in the prompt.',
       );
       const toolChoice = { type: "function", name: "look" };
       const named = await fixture.runToError(prompt, { evaluate: { toolChoice } });
@@ -166,6 +168,45 @@ describe.skipIf(sdkMissing)("A prompt on the real SDK", () => {
       expect(fixture.requests).toEqual([]);
       await fixture.run(prompt, { evaluate: { toolChoice: "none" } });
       expect(listToolNames(fixture.requests[0]?.body)).toEqual([]);
+    },
+    SDK_TIMEOUT,
+  );
+
+  test(
+    "offers only the allowed tools for the whole run",
+    async () => {
+      const fixture = await createServerFixture([
+        { content: [toolUse("mcp__wink__look", {})] },
+        { content: [toolUse("mcp__wink__look", {})] },
+        { content: [textBlock("Done.")] },
+      ]);
+      const prompt = createPrompt({
+        tools: [createTool("look"), createTool("leap")],
+        hostedTools: [webSearchTool({}, { name: "search" }), codeInterpreterTool()],
+      });
+      const search = { type: "built_in", name: "search" } as const;
+      const named = [{ type: "function", name: "look" }, search] as const;
+      const toolChoice = { type: "allowed_tools", mode: "auto", tools: named } as const;
+      await fixture.run(prompt, {
+        adapter: { unsupportedHostedTools: "omit" },
+        evaluate: { toolChoice },
+      });
+      expect(fixture.requests.map(({ body }) => listToolNames(body))).toEqual(
+        Array.from({ length: 3 }, () => ["WebSearch", "mcp__wink__look"]),
+      );
+      const forced = await fixture.runToError(prompt, {
+        adapter: { unsupportedHostedTools: "omit" },
+        evaluate: { toolChoice: { ...toolChoice, mode: "required" } },
+      });
+      expect(forced.message).toContain("the SDK cannot force the model to call a tool");
+      const unknown = await fixture.runToError(prompt, {
+        adapter: { unsupportedHostedTools: "omit" },
+        evaluate: { toolChoice: { ...toolChoice, tools: [...named, { type: "web_serch" }] } },
+      });
+      expect(unknown.message).toBe(
+        'toolChoice.tools[2] must name a tool in this prompt, got {"type":"web_serch"}. Did you ' +
+          'mean "web_search"?',
+      );
     },
     SDK_TIMEOUT,
   );

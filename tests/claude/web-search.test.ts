@@ -1,5 +1,15 @@
 import { describe, expect, test } from "vitest";
-import { webSearchTool } from "weakincentives";
+import {
+  HostedTool,
+  MarkdownSection,
+  NativeTool,
+  Prompt,
+  PromptTemplate,
+  ToolResult,
+  type WebSearchResult,
+  webSearchTool,
+} from "weakincentives";
+import { z } from "zod";
 import { readRecords } from "../../src/base/loose-fields.ts";
 import {
   createLocalFixture,
@@ -69,6 +79,33 @@ describe.skipIf(sdkMissing)("A web search on the real SDK", () => {
   );
 
   test(
+    "returns spans that refer to the text of a structured answer",
+    async () => {
+      const facts = `Owls hunt at night ([Night](${night})).`;
+      const fixture = await createLocalFixture(
+        [[{ search: { web: "owls hunt" } }, { say: { facts } }]],
+        { web: createPages() },
+      );
+      const task = new MarkdownSection({
+        key: "task",
+        title: "Task",
+        template: "Go.",
+        hostedTools: [webSearchTool()],
+      });
+      const output = z.object({ facts: z.string() });
+      const template = new PromptTemplate({ ns: "test", key: "facts", sections: [task], output });
+      const response = await fixture.run(new Prompt(template));
+      const [citation] = response.citations;
+      expect(response.output).toEqual({ facts });
+      expect(JSON.parse(response.text)).toEqual({ facts });
+      expect(response.text.slice(...(citation?.span ?? []))).toBe(`[Night](${night})`);
+      expect(fixture.bus.of("PromptExecuted")[0]?.text).toBe(response.text);
+      expect(fixture.bus.of("TurnCompleted").at(-1)?.text).toBe(response.text);
+    },
+    SDK_TIMEOUT,
+  );
+
+  test(
     "excludes blocked domains, and rejects or drops geoHint",
     async () => {
       const fixture = await createLocalFixture(
@@ -97,6 +134,38 @@ describe.skipIf(sdkMissing)("A web search on the real SDK", () => {
       expect(fixture.logLines.filter((line) => line.startsWith("warn"))).toEqual([
         expect.stringContaining("hosted tool setting dropped"),
       ]);
+    },
+    SDK_TIMEOUT,
+  );
+
+  test(
+    "returns every search if a hook returns a copy, and for a native tool",
+    async () => {
+      const script = [
+        [{ search: { web: "owls hunt" } }, { search: { web: "owls night" } }, { say: answer }],
+      ];
+      const search = new HostedTool<object, WebSearchResult>({
+        kind: "web_search",
+        name: "search",
+        description: "Searches the web.",
+        config: {},
+        handleProviderOutput: (output) => ToolResult.ok({ ...output }),
+      });
+      const native = new NativeTool({
+        name: "search",
+        kind: "web_search",
+        description: "Searches the web.",
+        params: z.looseObject({}),
+        result: z.looseObject({ searches: z.array(z.looseObject({})) }),
+      });
+      const wanted = [{ queries: ["owls hunt"] }, { queries: ["owls night"] }];
+      const hosted = await createLocalFixture(script, { web: createPages() });
+      const copied = await hosted.run(createPrompt({ hostedTools: [search] }));
+      expect(copied.hostedOutputs.get(search)?.searches).toMatchObject(wanted);
+      const declared = await createLocalFixture(script, { web: createPages() });
+      const typed = await declared.run(createPrompt({ tools: [native] }));
+      expect(typed.hostedOutputs.get(native)?.searches).toMatchObject(wanted);
+      expect(typed.hostedOutputs.get(native)).toMatchObject({ text: answer });
     },
     SDK_TIMEOUT,
   );

@@ -6,7 +6,9 @@ import { PromptTemplate } from "../../prompt/template.ts";
 import { Session } from "../../session/session.ts";
 import { recordingBus } from "../../testing/recording-bus.ts";
 import { scriptedClient } from "../../testing/scripted-client.ts";
+import { NativeTool } from "../../tools/native-tool.ts";
 import { ProviderTool, type ProviderToolOptions } from "../../tools/provider-tool.ts";
+import type { Tool } from "../../tools/tool.ts";
 import { ToolResult } from "../../tools/tool-result.ts";
 
 const createProviderTool = (more: Partial<ProviderToolOptions<unknown, unknown, object>>) =>
@@ -20,7 +22,7 @@ const createProviderTool = (more: Partial<ProviderToolOptions<unknown, unknown, 
     ...more,
   });
 
-const createPrompt = (tool: ProviderTool, key = "k") => {
+const createPrompt = (tool: Tool, key = "k") => {
   const task = new MarkdownSection({ key: "task", title: "Task", template: "", tools: [tool] });
   return new Prompt(new PromptTemplate({ ns: "demo", key, sections: [task] }));
 };
@@ -56,7 +58,7 @@ describe("the hook of a provider tool", () => {
         seen.push(prompt.name, renderedPrompt.promptName, adapter.name, deadline, providerOutput);
         expect(bus).toBe(session.bus);
         const { text } = await adapter.evaluate(inner, { session });
-        return ToolResult.ok(output, text ?? "");
+        return ToolResult.ok(output, text);
       },
     });
     const bus = recordingBus();
@@ -73,4 +75,21 @@ describe("the hook of a provider tool", () => {
       "demo:k",
     ]);
   });
+});
+
+test("the render function of a native tool writes the event's output", async () => {
+  const tool = new NativeTool({
+    name: "count",
+    description: "Counts.",
+    params: z.object({}),
+    result: z.object({ sum: z.number() }),
+    render: ({ sum }) => `Sum: ${sum}`,
+  });
+  const bus = recordingBus();
+  const client = scriptedClient({
+    text: "Done.",
+    hostedCalls: [{ name: "count", output: { sum: 3 } }],
+  });
+  await client.evaluate(createPrompt(tool), { session: new Session({ bus }) });
+  expect(bus.of("ToolInvoked")[0]?.renderedOutput).toBe("Sum: 3");
 });

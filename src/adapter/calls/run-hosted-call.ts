@@ -1,12 +1,11 @@
 import { raceAbort } from "../../base/clock.ts";
 import { PromptEvaluationError } from "../../base/evaluation-errors.ts";
 import { quoteNames } from "../../base/quote-value.ts";
-import { type Schema, validate } from "../../base/schema/schema.ts";
+import { validate } from "../../base/schema/schema.ts";
 import type { TokenUsage } from "../../base/usage.ts";
 import type { Validation } from "../../base/validation.ts";
 import type { Scope } from "../../session/session-lock.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
-import { NativeTool } from "../../tools/native-tool.ts";
 import { ProviderTool } from "../../tools/provider-tool.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { ToolContext } from "../../tools/tool-context.ts";
@@ -15,6 +14,8 @@ import { createToolContext, type Evaluation } from "../evaluation.ts";
 import type { HostedOrigin, RejectedToolParams, ToolInvoked } from "../events.ts";
 import { publishEvent } from "../events.ts";
 import type { DelegatedCall, HostedCall, HostedOutcome } from "../model-client.ts";
+import type { SettledCall } from "./combine-outputs.ts";
+import { parseDeclaredOutput } from "./parse-declared-output.ts";
 import { runInTransaction } from "./run-in-transaction.ts";
 import { runHandler } from "./run-tool-call.ts";
 
@@ -26,14 +27,15 @@ export async function runHostedCall(
   call: HostedCall,
   evaluation: Evaluation,
   usage: TokenUsage,
-): Promise<HostedCall> {
+): Promise<SettledCall> {
   const resolved = await resolveCall(call, evaluation);
-  const { params, result } = await processOutcome(resolved, evaluation, async () => call);
+  const { params, result, declared } = await processOutcome(resolved, evaluation, async () => call);
   const origin = createOrigin(call, evaluation.adapterName);
   publishInvocation(resolved, evaluation, { params, result, usage, durationMs: null, origin });
   const { success, message } = result;
-  const output = success && result.value !== null ? result.value : call.output;
-  return Object.freeze({ ...call, params, success, message, output });
+  const output = success ? (result.value ?? declared) : declared;
+  const settled = Object.freeze({ ...call, params, success, message, output });
+  return { call: settled, declared, tool: resolved.tool };
 }
 
 /**
@@ -43,20 +45,22 @@ export async function runDelegatedCall(
   delegated: DelegatedCall,
   evaluation: Evaluation,
   usage: TokenUsage,
-): Promise<HostedCall> {
+): Promise<SettledCall> {
   const { name, kind, callId, raw } = delegated;
   const resolved = await resolveCall(delegated, evaluation);
   const started = evaluation.clock.now();
   let outcome: HostedOutcome | null = null;
-  const { params, result } = await processOutcome(resolved, evaluation, async (context) => {
+  const processed = await processOutcome(resolved, evaluation, async (context) => {
     outcome = await delegated.run(context);
     return outcome;
   });
+  const { params, result, declared } = processed;
   const durationMs = evaluation.clock.now() - started;
   publishInvocation(resolved, evaluation, { params, result, usage, durationMs });
   const { success, message } = result;
   const output = getDelegatedOutput(outcome, result);
-  return Object.freeze({ name, kind, callId, params, output, success, message, raw });
+  const call = Object.freeze({ name, kind, callId, params, output, success, message, raw });
+  return { call, declared, tool: resolved.tool };
 }
 
 /** Returns the output that the model learns of: `null` if a failing hook rolled the call back. */
@@ -83,11 +87,15 @@ async function resolveCall(
   const hosted = rendered.hostedTools.find(({ name }) => name === call.name);
   if (!hosted) throw createUnknownToolError(call, evaluation);
   const tool = evaluation.tools.get(call.name) ?? null;
-  const checkedParams = await raceAbort(
-    validateIfDeclared(tool?.params ?? null, call.params),
-    guard.signal,
-  );
+  const checkedParams = await raceAbort(validateParams(tool, call.params), guard.signal);
   return { call, hosted, tool, checkedParams };
+}
+
+/** A call's params and result, and its output before the hook or handler. */
+interface ProcessedOutcome {
+  readonly params: unknown;
+  readonly result: ToolResult<unknown>;
+  readonly declared: unknown;
 }
 
 /** Gets the call's outcome and passes it to the tool's hook or handler, in one transaction. */
@@ -95,8 +103,9 @@ async function processOutcome(
   resolved: ResolvedCall,
   evaluation: Evaluation,
   getOutcome: (context: ToolContext) => Promise<HostedOutcome>,
-): Promise<{ readonly params: unknown; readonly result: ToolResult<unknown> }> {
-  const { call, checkedParams } = resolved;
+): Promise<ProcessedOutcome> {
+  const { call, checkedParams, tool } = resolved;
+  let declared: unknown = null;
   const touches = "run" in call ? call.touches : undefined;
   const work = (scope: Scope) =>
     runHandler(call.name, evaluation, async (resources) => {
@@ -106,7 +115,9 @@ async function processOutcome(
         scope,
         providerOutput: outcome.output,
       });
-      return await toToolResult(resolved, outcome, context);
+      const output = await parseOutput(tool, outcome.output, call.raw);
+      declared = output.ok ? output.value : outcome.output;
+      return await toToolResult(resolved, { ...outcome, parsed: output }, context);
     });
   const result = await evaluation.session.lock.runNested(
     (scope) => runInTransaction(evaluation, () => work(scope), touches),
@@ -117,20 +128,22 @@ async function processOutcome(
       ? checkedParams.value
       : rejectParams(call.params, checkedParams.problem),
     result,
+    declared,
   };
+}
+
+/** The outcome of a call, and its output parsed by the tool's result schema. */
+interface ParsedOutcome extends HostedOutcome {
+  readonly parsed: Validation<unknown>;
 }
 
 /** Returns the result of the hook, or else of the handler, or else the outcome itself. */
 async function toToolResult(
-  { call, hosted, tool, checkedParams }: ResolvedCall,
-  { output: rawOutput, success, message }: HostedOutcome,
+  { hosted, tool, checkedParams }: ResolvedCall,
+  { output: rawOutput, parsed: output, success, message }: ParsedOutcome,
   context: ToolContext,
 ): Promise<ToolResult<unknown>> {
   if (rawOutput === null) return { success, message, value: null };
-  const output = await validateIfDeclared(
-    tool?.result ?? null,
-    selectDeclaredForm(tool, rawOutput, call.raw),
-  );
   const hook = hosted.handleProviderOutput;
   const handler = tool instanceof ProviderTool ? tool.handler : null;
   if (!output.ok) {
@@ -147,26 +160,17 @@ async function toToolResult(
   return { success, message, value: output.value };
 }
 
-/**
- * Returns the form of the output that a native tool declares: the parsed output, the provider's
- * item, or the item as `payload`. The first form with all fields that the result schema requires is
- * used.
- */
-function selectDeclaredForm(tool: Tool | null, output: unknown, raw: object): unknown {
-  if (!(tool instanceof NativeTool)) return output;
-  const required: unknown = tool.resultSchema?.["required"];
-  const fields = Array.isArray(required) ? required : [];
-  const forms: readonly unknown[] = [output, raw, { payload: raw }];
-  return (
-    forms.find((form) => fields.every((field) => Object.hasOwn(Object(form), field))) ?? output
-  );
+async function parseOutput(
+  tool: Tool | null,
+  output: unknown,
+  item: object,
+): Promise<Validation<unknown>> {
+  if (output === null || !tool?.result) return { ok: true, value: output };
+  return await parseDeclaredOutput(tool, tool.result, { output, item });
 }
 
-async function validateIfDeclared(
-  schema: Schema | null,
-  value: unknown,
-): Promise<Validation<unknown>> {
-  return schema ? await validate(schema, value) : { ok: true, value };
+async function validateParams(tool: Tool | null, params: unknown): Promise<Validation<unknown>> {
+  return tool?.params ? await validate(tool.params, params) : { ok: true, value: params };
 }
 
 function publishInvocation(

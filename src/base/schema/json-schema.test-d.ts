@@ -57,7 +57,9 @@ describe("jsonSchema()", () => {
     expectTypeOf(prompt.bind).parameter(0).toEqualTypeOf<{ city: string; days?: number }>();
     // @ts-expect-error Type 'number' is not assignable to type 'string'
     prompt.bind({ city: 3 });
-    const response = await adapter.evaluate(prompt, { session: new Session() });
+    const response = await adapter.evaluate(prompt.bind({ city: "Oslo" }), {
+      session: new Session(),
+    });
     expectTypeOf(response.output).toEqualTypeOf<{ text: string }>();
   });
 });

@@ -32,14 +32,15 @@ export interface HostedToolCodec<Config extends object = object, Output = unknow
    */
   include?(tool: HostedTool<Config, Output>): readonly string[];
   /**
-   * The calls that the provider ran, in order. @default one call, if `parseOutput` returns an
-   * output
+   * The calls that the provider ran, in order. @default one call per item whose type is the
+   * serialized `type`, or begins with it, such as `"dice_call"` for `"dice"`, if `parseOutput`
+   * returns an output for it
    */
   calls?(
     items: readonly WireItem[],
     tool: HostedTool<Config, Output>,
   ): readonly HostedCall<Output>[];
-  /** The `tool_choice` that forces the model to use the tool. @default `{ type: kind }` */
+  /** The `tool_choice` that forces the model to use the tool. @default the serialized `type` */
   toolChoice?(tool: HostedTool<Config, Output>): object;
   /**
    * The fields of a call's `params` and their JSON types. A `NativeTool` can declare only these.

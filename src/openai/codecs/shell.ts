@@ -130,14 +130,17 @@ function getWireItem({ raw }: CodecHostedCall<ShellResult>): WireItem {
   return isPlainObject(raw) ? raw : {};
 }
 
-/** Returns the call's outputs. For a failed call, each command's stderr gives the reason. */
-function getOutputs(call: CodecHostedCall<ShellResult>): readonly ShellOutput[] {
-  const ran = call.output?.calls.find(({ callId }) => callId === call.callId);
+/**
+ * Returns the call's outputs. Without any, each command's output is the call's message: the reason
+ * of a failure, or the text of a hook that returned something else.
+ */
+function getOutputs({ output, callId, success, message, raw }: CodecHostedCall<ShellResult>) {
+  const ran = output?.calls?.find((call) => call.callId === callId);
   if (ran) return ran.outputs;
-  const failed: ShellOutput = {
-    stdout: "",
-    stderr: call.message,
-    outcome: { type: "exit", exitCode: 1 },
+  const instead: ShellOutput = {
+    stdout: success ? message : "",
+    stderr: success ? "" : message,
+    outcome: { type: "exit", exitCode: success ? 0 : 1 },
   };
-  return readCommands(getWireItem(call)).map(() => failed);
+  return readCommands(isPlainObject(raw) ? raw : {}).map(() => instead);
 }

@@ -184,7 +184,7 @@ describe("a conversation with continue", () => {
       params: null,
       handler: async (_, { adapter, session }) => {
         const { text } = await adapter.evaluate(createPrompt("Inner?"), { session });
-        return ToolResult.ok(null, text ?? "");
+        return ToolResult.ok(null, text);
       },
     });
     const session = new Session();

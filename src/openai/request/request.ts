@@ -2,6 +2,7 @@ import type { ToolAnswer, ToolChoice } from "../../adapter/model-client.ts";
 import { isPlainObject } from "../../base/freeze.ts";
 import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
 import { runsAtProvider } from "../../tools/as-hosted-tool.ts";
+import type { HostedTool } from "../../tools/hosted-tool.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { AdapterSettings } from "../adapter-settings.ts";
 import type { CodecEnv, Codecs } from "../codecs/codec.ts";
@@ -9,7 +10,7 @@ import type { OpenAIModelConfig } from "../model-config.ts";
 import type { WireFormat, WireFunction, WireOutput, WireRequest, WireTool } from "../wire.ts";
 import { isStrictSchema } from "./strict-schema.ts";
 import { toWireToolChoice } from "./tool-choice.ts";
-import { toWireTools } from "./tool-support.ts";
+import { toWireEntries } from "./tool-support.ts";
 
 /** The adapter's settings that its requests contain. */
 export type RequestSettings = Pick<
@@ -25,8 +26,15 @@ export function createWireRequest(
   env: CodecEnv = { model, containerId: null },
 ): WireRequest {
   const functions = rendered.tools.filter((tool) => !runsAtProvider(tool)).map(toWireFunction);
-  const tools = [...functions, ...toWireTools(rendered.hostedTools, codecs, env)];
+  const entries = toWireEntries(rendered.hostedTools, codecs, env);
+  const tools = [...functions, ...entries.values()];
   const include = collectIncludes(rendered, codecs, modelConfig);
+  const offered = {
+    tools: rendered.tools,
+    hostedTools: rendered.hostedTools,
+    codecs,
+    getEntry: (tool: HostedTool) => entries.get(tool),
+  };
   const text = createTextOptions(rendered, modelConfig);
   return {
     model,
@@ -34,9 +42,7 @@ export function createWireRequest(
     ...(tools.length > 0 && {
       tools,
       tool_choice:
-        typeof toolChoice === "string"
-          ? toolChoice
-          : toWireToolChoice(toolChoice, rendered, codecs),
+        typeof toolChoice === "string" ? toolChoice : toWireToolChoice(toolChoice, offered),
     }),
     ...(include.length > 0 && { include }),
     ...(text && { text }),

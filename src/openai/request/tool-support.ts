@@ -41,20 +41,21 @@ export function checkHostedTools(
   checkNativeTools(rendered, supported, support.codecs);
   const hasFilesystem = support.prompt.filesystem() !== null;
   const env = { model: support.model, containerId: null, hasFilesystem };
-  toWireTools(supported, support.codecs, env);
+  toWireEntries(supported, support.codecs, env);
   return omissions;
 }
 
-/** Creates the request's entries for hosted tools. Tools without a codec are not sent. */
-export function toWireTools(
+/** Creates the request's entry for each hosted tool. Tools without a codec are not sent. */
+export function toWireEntries(
   tools: readonly HostedTool[],
   codecs: Codecs,
   env: CodecEnv,
-): readonly WireTool[] {
-  return tools.flatMap((tool) => {
+): ReadonlyMap<HostedTool, WireTool> {
+  const entries = tools.flatMap((tool) => {
     const codec = codecs.get(tool.kind);
-    return codec ? [checkEntry(serializeTool(codec, tool, env), tool)] : [];
+    return codec ? [[tool, checkEntry(serializeTool(codec, tool, env), tool)] as const] : [];
   });
+  return new Map(entries);
 }
 
 interface Unsupported {

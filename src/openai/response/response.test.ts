@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import * as z from "zod";
 import { createTaskPrompt, lookTool, runScript } from "../../../tests/support/openai-run.ts";
 import {
   codeInterpreterCall,
@@ -6,6 +7,9 @@ import {
   message,
   webSearchCall,
 } from "../../../tests/support/wire-server.ts";
+import { Prompt } from "../../prompt/prompt.ts";
+import { MarkdownSection } from "../../prompt/sections/markdown-section.ts";
+import { PromptTemplate } from "../../prompt/template.ts";
 import { codeInterpreterTool } from "../../tools/hosted/code-interpreter.ts";
 import { webSearchTool } from "../../tools/hosted/web-search.ts";
 import { HostedTool } from "../../tools/hosted-tool.ts";
@@ -20,6 +24,7 @@ const read = (value: unknown) =>
     codecs: createCodecRegistry(),
     requestId: "req_1",
     secrets: ["secret-secret"],
+    getEntries: () => new Map(),
   });
 
 test.each([null, 7, "text", [[]]])("readResponse() rejects %j", (value) => {
@@ -77,6 +82,36 @@ describe("a codec without calls()", () => {
       partial: { turns: 0 },
     });
   });
+});
+
+test("the spans of citations refer to the text of a structured answer", async () => {
+  const link = "([Owls](https://owls.example))";
+  const written = `{ "facts": ["They hunt at night ${link}."] }`;
+  const start = written.indexOf(link);
+  const cited = {
+    type: "url_citation",
+    url: "https://owls.example",
+    title: "Owls",
+    start_index: start,
+    end_index: start + link.length,
+  };
+  const task = new MarkdownSection({
+    key: "task",
+    title: "Task",
+    template: "Go.",
+    hostedTools: [webSearchTool()],
+  });
+  const output = z.object({ facts: z.array(z.string()) });
+  const prompt = new Prompt(new PromptTemplate({ ns: "a", key: "b", sections: [task], output }));
+  const { response, bus } = await runScript([[webSearchCall(), message(written, [cited])]], {
+    prompt,
+  });
+  const { span } = response?.citations[0] ?? {};
+  expect(response?.output).toEqual({ facts: [`They hunt at night ${link}.`] });
+  expect(response?.text).toBe(written);
+  expect(response?.text.slice(...(span ?? []))).toBe(link);
+  expect(bus.of("PromptExecuted")[0]?.text).toBe(written);
+  expect(response?.hostedOutputs.get(webSearchTool())?.text).toBe(written);
 });
 
 test("a codec that throws for the whole conversation fails in phase parse and retains the answer", async () => {

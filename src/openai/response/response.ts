@@ -1,15 +1,9 @@
-import type {
-  DelegatedCall,
-  FinishReason,
-  HostedCall,
-  ToolCall,
-  Turn,
-} from "../../adapter/model-client.ts";
+import type { DelegatedCall, FinishReason, ToolCall, Turn } from "../../adapter/model-client.ts";
 import { getErrorMessage } from "../../base/errors.ts";
 import { PromptEvaluationError } from "../../base/evaluation-errors.ts";
 import { isPlainObject } from "../../base/freeze.ts";
 import { isTooDeep, MAX_JSON_DEPTH } from "../../base/json.ts";
-import { readRecord, readString, readStringOrNull } from "../../base/loose-fields.ts";
+import { readRecord, readStringOrNull } from "../../base/loose-fields.ts";
 import { quoteValue } from "../../base/quote-value.ts";
 import { redact, redactText } from "../../base/redact.ts";
 import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
@@ -20,6 +14,7 @@ import { fromResponseError } from "../errors/from-request-error.ts";
 import { hideEncryptedContent } from "../history/item-bytes.ts";
 import { readUsage } from "../http/json-response.ts";
 import type { WireItem } from "../wire.ts";
+import { readDefaultCalls, type SentTools } from "./default-calls.ts";
 
 /** The context for reading a response. */
 export interface ReadOptions {
@@ -28,6 +23,8 @@ export interface ReadOptions {
   readonly requestId: string | null;
   /** Secrets to redact from errors. */
   readonly secrets: readonly string[];
+  /** Returns the request's entries for hosted tools, to find the calls of codecs without `calls`. */
+  getEntries(): SentTools;
 }
 
 /** Converts a response to a turn and its items. Throws if the response has no answer. */
@@ -48,7 +45,11 @@ export function readResponse(
     text: text === "" && refusal !== null ? refusal : text,
     toolCalls,
     hostedCalls: sortByItem(
-      mapTools(options, (codec, tool) => readHostedCalls(codec, tool, items)),
+      mapTools(options, (codec, tool) =>
+        codec.calls
+          ? codec.calls(items, tool)
+          : readDefaultCalls(codec, tool, items, options.getEntries()),
+      ),
     ),
     delegatedCalls: sortByItem(
       mapTools(options, (codec, tool) => readDelegatedCalls(codec, tool, items)),
@@ -169,26 +170,6 @@ function parseToolCall(item: WireItem): readonly ToolCall[] {
 
 function stringifyArguments(value: unknown): string {
   return JSON.stringify(value ?? {});
-}
-
-function readHostedCalls(
-  codec: HostedToolCodec,
-  tool: HostedTool,
-  items: readonly WireItem[],
-): readonly HostedCall[] {
-  if (codec.calls) return codec.calls(items, tool);
-  const output = codec.parseOutput(items, tool);
-  if (output === null || output === undefined) return [];
-  const raw = findCallItem(codec.kind, items) ?? {};
-  const { name, kind } = tool;
-  const callId = readString(raw, "call_id") || readString(raw, "id");
-  return [{ name, kind, callId, params: raw, output, success: true, message: "OK", raw }];
-}
-
-/** Finds the call's item for a codec without `calls`: by its kind, otherwise the first call. */
-function findCallItem(kind: string, items: readonly WireItem[]): WireItem | undefined {
-  const calls = items.filter((item) => readString(item, "type").endsWith("_call"));
-  return calls.find((item) => item["type"] === `${kind}_call`) ?? calls[0];
 }
 
 function readDelegatedCalls(

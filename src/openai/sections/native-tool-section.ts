@@ -71,7 +71,7 @@ export abstract class NativeToolSection<
     return "";
   }
 
-  override hostedTools(): readonly HostedTool[] {
+  override hostedTools(): readonly [Hosted] {
     return [this.tool];
   }
 

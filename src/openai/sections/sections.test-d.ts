@@ -105,6 +105,13 @@ test("hostedOutputs.get(section.tool) returns the typed output", () => {
   >();
 });
 
+test("hostedTools() returns the typed tool", () => {
+  const [tool] = new OpenAIWebSearchSection().hostedTools();
+  expectTypeOf(tool["~output"]).toEqualTypeOf<WebSearchResult>();
+  const [code] = new OpenAICodeInterpreterSection().hostedTools();
+  expectTypeOf(code["~output"]).toEqualTypeOf<CodeInterpreterResult>();
+});
+
 test("clone() has the section's type and the constructor's options", () => {
   expectTypeOf(new OpenAIFileSearchSection().clone()).toEqualTypeOf<OpenAIFileSearchSection>();
   new OpenAIShellSection().clone({ key: "sh", model: "gpt-5", defaultParams: {} });

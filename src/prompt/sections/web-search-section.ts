@@ -1,6 +1,11 @@
 import { checkKnownKeys, PromptValidationError } from "../../base/errors.ts";
 import { copyAndFreeze } from "../../base/freeze.ts";
-import { type WebSearchConfig, webSearchTool } from "../../tools/hosted/web-search.ts";
+import {
+  type WebSearchConfig,
+  type WebSearchResult,
+  webSearchTool,
+} from "../../tools/hosted/web-search.ts";
+import type { HostedTool } from "../../tools/hosted-tool.ts";
 import { MarkdownSection } from "./markdown-section.ts";
 
 /** Options of {@link WebSearchSection} in addition to its config. */
@@ -33,12 +38,20 @@ const guidance = `
  */
 export class WebSearchSection extends MarkdownSection {
   readonly #config: WebSearchConfig;
+  readonly #tool: HostedTool<WebSearchConfig, WebSearchResult>;
 
   constructor(config: WebSearchConfig = {}, options: WebSearchSectionOptions = {}) {
     checkKnownKeys(options, "WebSearchSection(options)", { key: true }, PromptValidationError);
     const { key = "web_search" } = options;
-    super({ key, title: "Web Search", template: guidance, hostedTools: [webSearchTool(config)] });
+    const tool = webSearchTool(config);
+    super({ key, title: "Web Search", template: guidance, hostedTools: [tool] });
+    this.#tool = tool;
     this.#config = copyAndFreeze(config);
+  }
+
+  /** Returns the web search tool. `response.hostedOutputs.get(tool)` returns its typed output. */
+  override hostedTools(): readonly [HostedTool<WebSearchConfig, WebSearchResult>] {
+    return [this.#tool];
   }
 
   override clone(options: WebSearchSectionOptions = {}): this {

@@ -86,7 +86,7 @@ if (import.meta.main) {
     const prompt = createPrompt(goal);
     const options = { session, continue: true, maxTurns: 2 * STEPS_PER_EVALUATION };
     const { text } = await adapter.evaluate(prompt, options);
-    answer = text ?? "";
+    answer = text;
     await session.flush();
     globalThis.gc?.();
     const items = session.get(historySlice).length;

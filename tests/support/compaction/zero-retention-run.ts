@@ -66,7 +66,7 @@ export async function startZeroRetentionRun(
   return {
     ...{ relay, adapter, session, events, listContainers },
     evaluate: async (prompt, options) =>
-      (await adapter.evaluate(prompt, { session, ...options })).text ?? "",
+      (await adapter.evaluate(prompt, { session, ...options })).text,
     async expectNothingRetained() {
       expect(relay.requests.length).toBeGreaterThan(0);
       expect(findRetentionProblems(relay.requests)).toEqual([]);

@@ -106,7 +106,7 @@ export async function createContainerFaultFixture(
         key: "fault",
         sections: [first, section],
       });
-      return (await adapter.evaluate(new Prompt(template), { session })).text ?? "";
+      return (await adapter.evaluate(new Prompt(template), { session })).text;
     },
     findEvents: (type) => events.filter((event): event is never => event.type === type),
   };

@@ -88,7 +88,7 @@ export async function createWorkspaceFixture(
         sections: [new MarkdownSection({ key: "task", title: "Task", template: task }), section],
       });
       const { text } = await adapter.evaluate(new Prompt(template), { session });
-      return text ?? "";
+      return text;
     },
   };
 }

@@ -1,0 +1,27 @@
+import { type Schema, validate } from "../../base/schema/schema.ts";
+import type { Validation } from "../../base/validation.ts";
+import { NativeTool } from "../../tools/native-tool.ts";
+import type { Tool } from "../../tools/tool.ts";
+
+/**
+ * Parses a provider's output with its tool's result schema. A native tool may declare the
+ * parsed output, the provider's item, or the item as `payload`: the first form with all fields that
+ * the schema requires is used.
+ */
+export async function parseDeclaredOutput(
+  tool: Tool,
+  schema: Schema,
+  { output, item }: { readonly output: unknown; readonly item: object },
+): Promise<Validation<unknown>> {
+  return await validate(schema, selectForm(tool, output, item));
+}
+
+function selectForm(tool: Tool, output: unknown, item: object): unknown {
+  if (!(tool instanceof NativeTool)) return output;
+  const required: unknown = tool.resultSchema?.["required"];
+  const fields = Array.isArray(required) ? required : [];
+  const forms: readonly unknown[] = [output, item, { payload: item }];
+  return (
+    forms.find((form) => fields.every((field) => Object.hasOwn(Object(form), field))) ?? output
+  );
+}
