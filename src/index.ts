@@ -156,6 +156,7 @@ export type {
   DataHeld,
   DroppedItem,
   EventStamp,
+  HistoryAdvanced,
   HistoryRepaired,
   HostedOrigin,
   HostedToolOmitted,

@@ -10,13 +10,14 @@ import { runDelegatedCall, runHostedCall } from "./calls/run-hosted-call.ts";
 import { runToolCalls } from "./calls/run-tool-calls.ts";
 import { createResponse } from "./create-response.ts";
 import { type Evaluation, Progress, readVisibility } from "./evaluation.ts";
-import { publishEvent } from "./events.ts";
+import { publishEvent, type TurnCompleted } from "./events.ts";
 import { Guard } from "./guard.ts";
 import { type LoopOptions, type LoopSettings, resolveLoopSettings } from "./loop-options.ts";
 import type { HostedCall, ModelClient, ToolAnswer, Turn, TurnRequest } from "./model-client.ts";
 import { parentScope } from "./nested-adapter.ts";
 import { loadOverrides, preparePrompt } from "./prepare-prompt.ts";
 import type { PromptResponse } from "./provider-adapter.ts";
+import { shortenCall } from "./shorten-content.ts";
 import { retryThrottled } from "./throttle.ts";
 import { relaxToolChoice } from "./tool-choice.ts";
 
@@ -172,13 +173,23 @@ async function takeTurn(
     () => raceAbort(client.send({ ...next, rendered, signal, isNested }), signal),
     { ...settings, signal, deadline },
   );
-  const { text, toolCalls, hostedCalls, usage, requestId } = turn;
-  const durationMs = clock.now() - started;
-  const summary = { text, toolCalls, hostedCalls, usage, durationMs, requestId };
-  // The conversation of a nested evaluation is not stored in the session.
-  const history = turn.history && !isNested ? { history: turn.history } : {};
-  publishEvent(evaluation, { type: "TurnCompleted", turn: next.turn, ...summary, ...history });
+  publishTurn(evaluation, turn, { turn: next.turn, durationMs: clock.now() - started });
   return turn;
+}
+
+/** Publishes `TurnCompleted`, together with the change of the session's stored conversation. */
+function publishTurn(
+  evaluation: Evaluation,
+  { text, toolCalls, usage, requestId, history, ...turn }: Turn,
+  numbers: Pick<TurnCompleted, "turn" | "durationMs">,
+): void {
+  const hostedCalls = turn.hostedCalls.map(shortenCall);
+  const summary = { text, toolCalls, hostedCalls, usage, ...numbers, requestId };
+  const completed = { type: "TurnCompleted", ...summary } as const;
+  // The conversation of a nested evaluation is not stored in the session.
+  const step = evaluation.isNested ? undefined : history;
+  const advanced = { type: "HistoryAdvanced", turn: numbers.turn } as const;
+  publishEvent(evaluation, completed, ...(step ? [{ ...advanced, ...step }] : []));
 }
 
 function publishAnswer(

@@ -14,6 +14,8 @@ declare module "../session/event-map.ts" {
     TurnStarted: TurnStarted;
     /** A response was received. */
     TurnCompleted: TurnCompleted;
+    /** A turn changed the stored conversation. */
+    HistoryAdvanced: HistoryAdvanced;
     /** A tool ran. */
     ToolInvoked: ToolInvoked;
     /** An evaluation produced its answer. */
@@ -89,7 +91,7 @@ export interface TurnCompleted extends EventStamp {
   readonly text: string;
   /** Calls to run locally. */
   readonly toolCalls: readonly ToolCall[];
-  /** Calls that the provider has run. */
+  /** Calls that the provider has run. Encrypted content and long base64 in `raw` are shortened. */
   readonly hostedCalls: readonly HostedCall[];
   /** Tokens used by the request. */
   readonly usage: TokenUsage;
@@ -97,10 +99,18 @@ export interface TurnCompleted extends EventStamp {
   readonly durationMs: number;
   /** The provider's id of the request, if any. */
   readonly requestId: string | null;
-  /**
-   * How the stored conversation changed, if the adapter stores one. Absent in nested evaluations.
-   */
-  readonly history?: HistoryStep | undefined;
+}
+
+/**
+ * Stores how a turn changed the conversation, in the provider's own items, sealed reasoning included.
+ * Dispatched together with `TurnCompleted`, and alone for a compaction after the last answer. Not
+ * dispatched in nested evaluations. `"*"` subscribers do not receive it.
+ */
+export interface HistoryAdvanced extends EventStamp, HistoryStep {
+  /** Discriminates the event. */
+  readonly type: "HistoryAdvanced";
+  /** Number of the turn, starting at 1. */
+  readonly turn: number;
 }
 
 /** Published when a tool has run, locally or at the provider. */
@@ -323,6 +333,7 @@ export type AdapterEvent =
   | Unstamped<PromptRendered>
   | Unstamped<TurnStarted>
   | Unstamped<TurnCompleted>
+  | Unstamped<HistoryAdvanced>
   | Unstamped<ToolInvoked>
   | Unstamped<PromptExecuted>
   | Unstamped<HostedToolOmitted>
@@ -339,10 +350,11 @@ export type AdapterEvent =
 
 type Unstamped<Event> = Omit<Event, keyof EventStamp>;
 
-/** Adds the stamp to an event and dispatches it on the session. */
+/** Adds the stamp to events and dispatches them on the session. Several are stored together. */
 export function publishEvent(
   { session, prompt, adapterName, clock }: EventPublisher,
   event: AdapterEvent,
+  ...others: readonly AdapterEvent[]
 ): void {
   const stamp: EventStamp = {
     sessionId: session.id,
@@ -350,5 +362,6 @@ export function publishEvent(
     adapter: adapterName,
     createdAt: new Date(clock.now()).toISOString(),
   };
-  session.dispatch(Object.freeze({ ...stamp, ...event }));
+  const addStamp = (each: AdapterEvent) => Object.freeze({ ...stamp, ...each });
+  session.dispatch(addStamp(event), ...others.map(addStamp));
 }

@@ -378,10 +378,24 @@ describe("hosted outputs", () => {
 describe("a turn's history step", () => {
   const history = { kept: 0, added: [{ type: "message" }] };
 
-  test("is published with the turn", async () => {
+  test("is published right after the turn, as HistoryAdvanced", async () => {
     const { bus, response } = evaluateTurns([{ text: "Hi.", history }], createPrompt([]));
     await response;
-    expect(bus.of("TurnCompleted")[0]?.history).toEqual(history);
+    expect(bus.of("HistoryAdvanced")).toMatchObject([{ turn: 1, ...history }]);
+    expect(JSON.stringify(bus.of("TurnCompleted"))).not.toContain("added");
+    const types = bus.types();
+    expect(types.indexOf("HistoryAdvanced")).toBe(types.indexOf("TurnCompleted") + 1);
+  });
+
+  test("is not delivered to subscribers of all events", async () => {
+    const { bus, response } = evaluateTurns([{ text: "Hi.", history }], createPrompt([]));
+    const [all, named]: [string[], string[]] = [[], []];
+    bus.subscribe("*", ({ type }) => all.push(type));
+    bus.subscribe("HistoryAdvanced", ({ type }) => named.push(type));
+    await response;
+    expect(named).toEqual(["HistoryAdvanced"]);
+    expect(all).toContain("TurnCompleted");
+    expect(all).not.toContain("HistoryAdvanced");
   });
 
   test("is not published in a nested evaluation, whose conversation is not the session's", async () => {
@@ -401,10 +415,10 @@ describe("a turn's history step", () => {
       createPrompt([], [tool]),
     );
     await response;
-    expect(bus.of("TurnCompleted").map((turn) => turn.history)).toEqual([
-      history,
-      undefined,
-      history,
+    expect(bus.of("TurnCompleted")).toHaveLength(3);
+    expect(bus.of("HistoryAdvanced")).toMatchObject([
+      { turn: 1, ...history },
+      { turn: 2, ...history },
     ]);
   });
 });

@@ -117,7 +117,7 @@ export interface Turn {
   readonly continues?: boolean | undefined;
   /** Cost in US dollars, as estimated by the provider. @default unknown */
   readonly costUsd?: number | undefined;
-  /** How the conversation changed, for `TurnCompleted`. @default not reported */
+  /** How the conversation changed, for `HistoryAdvanced`. @default not reported */
   readonly history?: HistoryStep | undefined;
 }
 

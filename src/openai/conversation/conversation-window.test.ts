@@ -160,7 +160,7 @@ describe("ConversationWindow", () => {
     });
     expect(shown).toContain("encrypted_content: '[8 characters]'");
     expect(shown).not.toMatch(/sealed \d/);
-    expect(JSON.stringify(run.bus.of("TurnCompleted"))).toContain("sealed 2");
+    expect(JSON.stringify(run.bus.of("HistoryAdvanced"))).toContain("sealed 2");
   });
 
   it("uses the last usage if the provider cannot count tokens", async () => {
