@@ -194,6 +194,7 @@ export { evaluate } from "./adapter/evaluate.ts";
 export type { LoopOptions } from "./adapter/loop-options.ts";
 export type {
   DelegatedCall,
+  FinishedConversation,
   FinishReason,
   HistoryStep,
   HostedCall,

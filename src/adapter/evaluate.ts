@@ -69,8 +69,10 @@ export async function evaluate<Output>(
         createResponse(rendered, { turn, progress, client }),
         guard.signal,
       );
+      await finishConversation(evaluation, client, progress);
       publishAnswer(evaluation, turn, progress);
-      return response;
+      const { usage } = progress;
+      return usage === response.usage ? response : Object.freeze({ ...response, usage });
     } finally {
       await closeQuietly("the conversation", () => client.end?.(), settings);
       await closeQuietly("a resource", () => resources[Symbol.asyncDispose](), settings);
@@ -190,6 +192,25 @@ function publishTurn(
   const step = evaluation.isNested ? undefined : history;
   const advanced = { type: "HistoryAdvanced", turn: numbers.turn } as const;
   publishEvent(evaluation, completed, ...(step ? [{ ...advanced, ...step }] : []));
+}
+
+/** Lets the client work on the conversation after the answer. Only reports errors: the answer counts. */
+async function finishConversation(
+  evaluation: Evaluation,
+  client: ModelClient,
+  progress: Progress,
+): Promise<void> {
+  if (!client.finish) return;
+  const { guard, isNested, logger } = evaluation;
+  try {
+    const { usage, history } = await client.finish({ signal: guard.signal });
+    progress.addUsage(usage);
+    guard.record(usage);
+    if (!history || isNested) return;
+    publishEvent(evaluation, { type: "HistoryAdvanced", turn: progress.turns, ...history });
+  } catch (error) {
+    logger.error("the conversation could not be finished after the answer", { error });
+  }
 }
 
 function publishAnswer(

@@ -53,6 +53,7 @@ export async function compactItems(
   try {
     const send = () => sendCompactRequest(client, body, options);
     const compacted = await withRetries(send, request.retry, signal);
+    signal.throwIfAborted(); // a client may ignore the signal
     if (request.storesResult) storeWindow(compacted.window, tokens, request);
     return compacted;
   } catch (error) {

@@ -122,18 +122,39 @@ describe("a compaction", () => {
     expect(run.session.get(historySlice)).toHaveLength(2);
   });
 
-  it("is also aborted after the last answer", async () => {
-    const controller = new AbortController();
-    const reason = new Error("Enough.");
+  it.each(["cancellation", "deadline"])(
+    "after the last answer ends with a %s without losing the answer, and the next evaluation compacts",
+    async (cause) => {
+      const controller = new AbortController();
+      const limits = () =>
+        cause === "deadline"
+          ? { deadline: Deadline.after(1_500) }
+          : { signal: controller.signal, deadline: Deadline.after(60_000) };
+      const run = await startCompactionRun([[addCall], answerTurn, [message("Four.")]], {
+        tokens: (nth) => (nth === 1 ? 50 : 51),
+        window: (nth) => {
+          setTimeout(() => controller.abort(new Error("Enough.")), 5);
+          return nth === 1 ? { stall: true } : [createEncryptedItem(nth)];
+        },
+      });
+      const response = await run.evaluate(limits());
+      expect(response).toMatchObject({ text: "Three.", finishReason: "stop" });
+      expect(run.bus.of("CompactionFailed")).toMatchObject([{ tokenCount: 51 }]);
+      expect(run.bus.of("PromptExecuted")).toMatchObject([{ text: "Three." }]);
+      expect(run.session.get(compactionSlice)).toEqual(compactionSlice.initial);
+      expect(run.session.get(historySlice)).toHaveLength(4);
+      const { text } = await run.evaluate({ continue: true });
+      expect(text).toBe("Four.");
+      expect(run.turns[2]?.body["input"]).toEqual([systemMessage, createEncryptedItem(2)]);
+    },
+  );
+
+  it("after the last answer may exceed the budget without losing the answer", async () => {
     const run = await startCompactionRun([[addCall], answerTurn], {
       tokens: (nth) => (nth === 1 ? 50 : 51),
-      window: () => {
-        setTimeout(() => controller.abort(reason), 5);
-        return { stall: true };
-      },
     });
-    expect(await run.getFailure({ signal: controller.signal })).toBe(reason);
-    expect(run.bus.of("CompactionFailed")).toEqual([]);
+    const response = await run.evaluate({ budget: new Budget({ maxTotalTokens: 100 }) });
+    expect(response).toMatchObject({ text: "Three.", usage: { totalTokens: 15 + 60 + 100 } });
   });
 
   it("stays when the next request fails and is retried, without repeated items", async () => {

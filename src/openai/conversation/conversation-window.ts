@@ -1,5 +1,6 @@
 import type { AdapterEvent } from "../../adapter/events.ts";
 import type { Turn } from "../../adapter/model-client.ts";
+import { raceAbort } from "../../base/clock.ts";
 import { getErrorMessage } from "../../base/errors.ts";
 import { addUsage, noUsage, type TokenUsage } from "../../base/usage.ts";
 import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
@@ -88,10 +89,8 @@ export class ConversationWindow {
     if (!isCompactable(history)) return false;
     const tokens = await this.#countTokens(history, measured);
     if (tokens === null) return false;
-    if (tokens <= compaction.thresholdTokens) {
-      this.#lastCount = { tokens, bytes: history.byteLength, base: this.#baseBytes };
-      return false;
-    }
+    this.#lastCount = { tokens, bytes: history.byteLength, base: this.#baseBytes };
+    if (tokens <= compaction.thresholdTokens) return false;
     await this.#compact(history, tokens, measured);
     return true;
   }
@@ -117,17 +116,21 @@ export class ConversationWindow {
     this.#lastCount = null;
   }
 
-  /** Compacts after the last answer, for the next evaluation. A failure is reported, not thrown. */
-  async onFinish(history: History, measured: MeasuredRequest): Promise<void> {
+  /**
+   * Compacts after the last answer, for the next evaluation, and returns whether it did. A failure,
+   * a deadline or a cancellation is reported, not thrown: the answer is not lost.
+   */
+  async onFinish(history: History, measured: MeasuredRequest): Promise<boolean> {
     try {
-      await this.compactIfNeeded(history, measured);
+      return await raceAbort(this.compactIfNeeded(history, measured), measured.signal);
     } catch (error) {
-      measured.signal.throwIfAborted();
-      const tokenCount = error instanceof CompactionError ? error.tokenCount : 0;
+      const known = this.#lastCount?.tokens ?? 0;
+      const tokenCount = error instanceof CompactionError ? error.tokenCount : known;
       const reason = getErrorMessage(error);
       const { logger } = this.#settings;
       logger.error("could not compact the conversation", { tokenCount, reason });
       this.#publish({ type: "CompactionFailed", tokenCount, reason });
+      return false;
     }
   }
 

@@ -1,12 +1,13 @@
 import { type AdapterEvent, publishEvent } from "../../adapter/events.ts";
 import type {
+  FinishedConversation,
   HostedCall,
   ModelClient,
   Omission,
   Turn,
   TurnRequest,
 } from "../../adapter/model-client.ts";
-import { addUsage } from "../../base/usage.ts";
+import { addUsage, noUsage } from "../../base/usage.ts";
 import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import { withoutText } from "../codecs/message-text.ts";
@@ -42,6 +43,8 @@ export class Conversation implements ModelClient {
   #base: CachedBase | null = null;
   #attachments: Promise<WireMessage | null> | null = null;
   #hasCheckedContainers = false;
+  /** The last request that was answered, without its input. */
+  #lastRequest: (Pick<TurnWork["request"], "rendered"> & Pick<TurnWork, "base">) | null = null;
   /** Each turn's items that may belong to hosted tools: the outputs sent, then the response. */
   readonly #turns: (readonly WireItem[])[] = [];
   /** Every hosted tool that was offered, by name. */
@@ -81,6 +84,15 @@ export class Conversation implements ModelClient {
       this.#container.onRequestFailed();
       throw error;
     }
+  }
+
+  /** Compacts a conversation that is too long, for the next evaluation. Reports failures as an event. */
+  async finish({ signal }: { readonly signal: AbortSignal }): Promise<FinishedConversation> {
+    const history = this.#history?.history;
+    if (!history || !this.#lastRequest) return { usage: noUsage };
+    const isCompacted = await this.#window.onFinish(history, { ...this.#lastRequest, signal });
+    const usage = this.#window.takeUsage();
+    return isCompacted ? { usage, history: history.takeStep() } : { usage };
   }
 
   /** Removes the files and containers that were created only for this conversation. */
@@ -161,7 +173,7 @@ export class Conversation implements ModelClient {
     const { history } = conversation;
     this.#window.onAnswer(history, turn, items);
     const usage = await this.#container.afterTurn({ turn, items, tools: base.value.tools }, signal);
-    if (isLastTurn(turn)) await this.#window.onFinish(history, { base, rendered, signal });
+    this.#lastRequest = { base, rendered };
     const own = addUsage(usage, this.#window.takeUsage());
     return { ...turn, usage: addUsage(turn.usage, own), history: history.takeStep() };
   }
@@ -260,11 +272,6 @@ interface CachedBase {
   readonly toolChoice: unknown;
   readonly containerId: string | null;
   readonly base: RequestBase;
-}
-
-/** Whether the turn is the last one, because it requests no tool calls. */
-function isLastTurn({ toolCalls, delegatedCalls = [] }: Turn): boolean {
-  return toolCalls.length === 0 && delegatedCalls.length === 0;
 }
 
 /** Whether a codec may read the item. Others are not retained, to save memory in long evaluations. */
