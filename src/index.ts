@@ -148,9 +148,11 @@ export type { PatchReport } from "./tools/patch/run-patch.ts";
 // Session and events
 
 export type {
+  CompactionBackoff,
   CompactionDiscarded,
   CompactionFailed,
   CompactionKept,
+  CompactionMeasured,
   ContainerReplaced,
   ContextCompacted,
   DataHeld,

@@ -1,6 +1,7 @@
 import { raceAbort } from "../base/clock.ts";
 import { getErrorMessage } from "../base/errors.ts";
 import { PromptEvaluationError } from "../base/evaluation-errors.ts";
+import { shortenContent } from "../base/shorten-content.ts";
 import { warn } from "../base/warn.ts";
 import type { Prompt } from "../prompt/prompt.ts";
 import type { RenderedPrompt } from "../prompt/rendered-prompt.ts";
@@ -17,7 +18,6 @@ import type { HostedCall, ModelClient, ToolAnswer, Turn, TurnRequest } from "./m
 import { parentScope } from "./nested-adapter.ts";
 import { loadOverrides, preparePrompt } from "./prepare-prompt.ts";
 import type { PromptResponse } from "./provider-adapter.ts";
-import { shortenCall } from "./shorten-content.ts";
 import { retryThrottled } from "./throttle.ts";
 import { relaxToolChoice } from "./tool-choice.ts";
 
@@ -192,6 +192,13 @@ function publishTurn(
   const step = evaluation.isNested ? undefined : history;
   const advanced = { type: "HistoryAdvanced", turn: numbers.turn } as const;
   publishEvent(evaluation, completed, ...(step ? [{ ...advanced, ...step }] : []));
+}
+
+/** Returns a hosted call for events, without encrypted content and long base64 in the provider's item. */
+function shortenCall(call: HostedCall): HostedCall {
+  const raw = shortenContent(call.raw);
+  if (raw === call.raw) return call;
+  return Object.freeze({ ...call, raw, params: call.params === call.raw ? raw : call.params });
 }
 
 /** Lets the client work on the conversation after the answer. Only reports errors: the answer counts. */

@@ -36,6 +36,8 @@ declare module "../session/event-map.ts" {
     ContextCompacted: ContextCompacted;
     /** A compacted conversation was stored. */
     CompactionKept: CompactionKept;
+    /** The effect of a compaction turned out to differ from its estimate. */
+    CompactionMeasured: CompactionMeasured;
     /** A compacted conversation was discarded. */
     CompactionDiscarded: CompactionDiscarded;
     /** A conversation could not be compacted. */
@@ -265,8 +267,21 @@ export interface ContextCompacted extends EventStamp {
   readonly type: "ContextCompacted";
   /** Tokens of the conversation before the compaction. */
   readonly tokensBefore: number;
-  /** Tokens of the compacted conversation, or `null` if the provider does not report it. */
+  /**
+   * Tokens of the compacted conversation, estimated from the provider's report, or `null` if it
+   * reports none.
+   */
   readonly tokensAfter: number | null;
+  /**
+   * Part of the tokens that the compaction saved, negative if the conversation grew. An estimate:
+   * for `"server"` from the sizes in bytes. `null` if unknown.
+   */
+  readonly savedRatio: number | null;
+  /**
+   * Size in tokens above which the conversation is compacted next. Higher than the threshold if the
+   * compaction saved less than 20 %. For `"sdk"` the size at which the runtime compacted this time.
+   */
+  readonly nextAtTokens: number;
   /** How it was compacted. `"sdk"` means by the agent's own runtime. */
   readonly strategy: "endpoint" | "server" | "sdk";
   /** Tokens used by the compaction itself. `null` if the server compacted during a turn. */
@@ -279,16 +294,44 @@ export interface ContextCompacted extends EventStamp {
   readonly encryptedLength: number;
 }
 
-/** Stores the compacted conversation in the session. Not meant to be read. */
+/**
+ * Stores the compacted conversation in the session, with its encrypted content. `"*"` subscribers do
+ * not receive it.
+ */
 export interface CompactionKept extends EventStamp {
   /** Discriminates the event. */
   readonly type: "CompactionKept";
   /** The model for which the conversation was compacted. */
   readonly model: string;
-  /** Tokens of the compacted conversation. */
+  /** Tokens of the conversation before the compaction. */
   readonly tokens: number;
   /** The compacted items. */
   readonly window: readonly object[];
+  /** Set if the next compaction is due at more tokens than the threshold. */
+  readonly backoff?: CompactionBackoff | undefined;
+}
+
+/** How far compaction has backed off, because it saves too little. */
+export interface CompactionBackoff {
+  /** Compactions in a row that saved less than 20 %. */
+  readonly unhelpfulCount: number;
+  /** Size in tokens above which the next compaction is due. */
+  readonly nextAtTokens: number;
+}
+
+/**
+ * Published when the provider's next token count shows that a compaction saved more or less than
+ * estimated, so that the next compaction is due at another size.
+ */
+export interface CompactionMeasured extends EventStamp {
+  /** Discriminates the event. */
+  readonly type: "CompactionMeasured";
+  /** Part of the tokens that the compaction saved, at least or at most. */
+  readonly savedRatio: number | null;
+  /** Size in tokens above which the conversation is compacted next. */
+  readonly nextAtTokens: number;
+  /** Set if the next compaction is due at more tokens than the threshold. */
+  readonly backoff?: CompactionBackoff | undefined;
 }
 
 /** Published when a stored compacted conversation is discarded. */
@@ -344,6 +387,7 @@ export type AdapterEvent =
   | Unstamped<WorkspaceSynced>
   | Unstamped<ContextCompacted>
   | Unstamped<CompactionKept>
+  | Unstamped<CompactionMeasured>
   | Unstamped<CompactionDiscarded>
   | Unstamped<CompactionFailed>
   | Unstamped<DataHeld>;

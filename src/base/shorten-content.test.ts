@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { HostedCall } from "./model-client.ts";
-import { shortenCall, shortenContent } from "./shorten-content.ts";
+import { shortenContent } from "./shorten-content.ts";
 
 const image = "iVBORw0KGgo".repeat(200);
 
@@ -44,27 +43,5 @@ describe("shortenContent()", () => {
     const item: Record<string, unknown> = { encrypted_content: "gAAA" };
     item["self"] = [item, item];
     expect(shortenContent(item)).toMatchObject({ encrypted_content: "[4 characters]" });
-  });
-});
-
-describe("shortenCall()", () => {
-  const raw = { type: "image_generation_call", result: image };
-  const output = { images: [image] };
-  const call: HostedCall = {
-    ...{ name: "draw", kind: "image_generation", callId: "ig_1", success: true, message: "OK" },
-    ...{ params: raw, output, raw },
-  };
-
-  test("shortens the item, and the params if they are the item, but not the output", () => {
-    const shortened = shortenCall(call);
-    const item = { type: "image_generation_call", result: `[${image.length} characters]` };
-    expect(shortened).toEqual({ ...call, raw: item, params: item });
-    expect(shortened.output).toBe(output);
-    expect(call.raw).toBe(raw);
-  });
-
-  test("returns the same call if its item is short", () => {
-    const plain = { ...call, raw: { type: "web_search_call" } };
-    expect(shortenCall(plain)).toBe(plain);
   });
 });

@@ -1,12 +1,4 @@
-import { isPlainObject } from "../base/freeze.ts";
-import type { HostedCall } from "./model-client.ts";
-
-/** Returns a hosted call for events: the provider's item has no encrypted content and no long base64. */
-export function shortenCall(call: HostedCall): HostedCall {
-  const raw = shortenContent(call.raw);
-  if (raw === call.raw) return call;
-  return Object.freeze({ ...call, raw, params: call.params === call.raw ? raw : call.params });
-}
+import { isPlainObject } from "./freeze.ts";
 
 /**
  * Returns plain data with encrypted content and long base64 replaced by their lengths, such as

@@ -116,9 +116,9 @@ export class Conversation implements ModelClient {
   async #prepare(request: TurnRequest): Promise<TurnWork> {
     const { rendered, signal } = request;
     const notes = await this.#container.prepare(rendered.promptName, signal);
+    this.#history ??= this.#startHistory(request);
     const base = this.#getRequestBase(request);
     await this.#checkContainers(base, request);
-    this.#history ??= this.#startHistory(request);
     this.#history.startTurn();
     return { request, conversation: this.#history, notes, base, items: [] };
   }
@@ -171,7 +171,7 @@ export class Conversation implements ModelClient {
     this.#turns.push([...work.items, ...items].filter(mayBeHosted));
     for (const tool of rendered.hostedTools) this.#tools.set(tool.name, tool);
     const { history } = conversation;
-    this.#window.onAnswer(history, turn, items);
+    this.#window.onAnswer(history, { turn, items, base });
     const usage = await this.#container.afterTurn({ turn, items, tools: base.value.tools }, signal);
     this.#lastRequest = { base, rendered };
     const own = addUsage(usage, this.#window.takeUsage());
@@ -183,17 +183,20 @@ export class Conversation implements ModelClient {
     const cached = this.#base;
     const { env } = this.#container;
     const isSame = cached?.rendered === rendered && cached.toolChoice === toolChoice;
-    if (cached && isSame && cached.containerId === env.containerId) return cached.base;
+    const { serverThreshold } = this.#window;
+    const isSameServer =
+      cached?.containerId === env.containerId && cached.serverThreshold === serverThreshold;
+    if (cached && isSame && isSameServer) return cached.base;
     const value = {
       ...createWireRequest(rendered, toolChoice, this.#settings, env),
-      ...this.#window.requestFields,
+      ...toContextManagement(serverThreshold),
     };
     const secrets = [
       ...readSecrets(this.#settings.client),
       ...collectToolSecrets(value.tools ?? []),
     ];
     const base = { value, text: JSON.stringify(value), secrets };
-    this.#base = { rendered, toolChoice, containerId: env.containerId, base };
+    this.#base = { rendered, toolChoice, containerId: env.containerId, serverThreshold, base };
     return base;
   }
 
@@ -271,7 +274,14 @@ interface CachedBase {
   readonly rendered: RenderedPrompt;
   readonly toolChoice: unknown;
   readonly containerId: string | null;
+  readonly serverThreshold: number | null;
   readonly base: RequestBase;
+}
+
+/** Creates the request field that makes the server compact. */
+function toContextManagement(threshold: number | null): object {
+  if (threshold === null) return {};
+  return { context_management: [{ type: "compaction", compact_threshold: threshold }] };
 }
 
 /** Whether a codec may read the item. Others are not retained, to save memory in long evaluations. */
