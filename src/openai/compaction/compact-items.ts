@@ -181,15 +181,19 @@ function estimateTokensAfter(
   if (usage.outputTokens <= 0) return null;
   // Not every provider counts the messages that it returns verbatim as output.
   const verbatim = window.filter((item) => !("encrypted_content" in item));
-  const returned = estimateTokens(JSON.stringify(shortenContent(verbatim)));
+  const returned = estimateTokens(countBytes(JSON.stringify(shortenContent(verbatim))));
   const windowAfter = Math.max(usage.outputTokens, returned);
-  const windowBefore = Math.max(0, usage.inputTokens - estimateTokens(instructions));
+  const windowBefore = Math.max(0, usage.inputTokens - estimateTokens(countBytes(instructions)));
   return Math.max(windowAfter, tokensBefore - windowBefore + windowAfter);
 }
 
-/** Estimates the tokens of a text: one per four bytes. */
-export function estimateTokens(text: string): number {
-  return Math.ceil(new TextEncoder().encode(text).length / 4);
+/** Estimates the tokens of a text by its size: one per four bytes. */
+export function estimateTokens(bytes: number): number {
+  return Math.ceil(bytes / 4);
+}
+
+function countBytes(text: string): number {
+  return new TextEncoder().encode(text).length;
 }
 
 /** Stores the window in the session, for the next evaluation. */

@@ -119,7 +119,7 @@ export class CompactionManager {
       const count = () => countTokens(this.#client, request, { signal });
       return await withRetries(count, retry, signal);
     } catch (error) {
-      const estimate = estimateTokens(JSON.stringify(body));
+      const estimate = estimateTokens(JSON.stringify(body).length);
       if (error instanceof OpenAIRequestError && error.status === 404) return estimate;
       throw new CompactionError(estimate, error, "");
     }

@@ -48,6 +48,26 @@ describe("a failed compaction", () => {
     });
   });
 
+  it("has an estimate of the tokens if the provider has not counted any yet", async () => {
+    const run = await startCompactionRun([[addCall], answerTurn, [message("Four.")]], {
+      tokens: (nth) => (nth < 3 ? 50 : rejected),
+    });
+    await run.evaluate();
+    const failure = await run.getFailure({ continue: true });
+    expect(failure).toBeInstanceOf(CompactionError);
+    expect((failure as CompactionError).tokenCount).toBeGreaterThan(50);
+  });
+
+  it("does not hide that the provider cannot read the history", async () => {
+    const error = { message: "It could not be verified.", code: "invalid_encrypted_content" };
+    const unreadable = { status: 400, error };
+    const run = await startCompactionRun([[addCall], unreadable], { tokens: () => unreadable });
+    const failure = await run.getFailure();
+    expect(failure).not.toBeInstanceOf(CompactionError);
+    expect(failure).toMatchObject({ message: expect.stringContaining("It could not be verified") });
+    expect([run.turns.length, run.compactions.length]).toEqual([2, 0]);
+  });
+
   it("publishes CompactionFailed after the last answer and keeps the answer", async () => {
     const run = await startCompactionRun([[addCall], answerTurn], {
       tokens: (nth) => (nth === 1 ? 50 : 51),

@@ -8,6 +8,7 @@ import {
   type CompactionDetails,
   compactItems,
   countTokens,
+  estimateTokens,
   toCompactedEvent,
 } from "../compaction/compact-items.ts";
 import { CompactionPacer } from "../compaction/compaction-pacer.ts";
@@ -193,7 +194,7 @@ export class ConversationWindow {
 
   /**
    * Counts the request's tokens at the provider. If the provider lacks the endpoint, returns the last
-   * known count, or `null` without one.
+   * known count, or `null` without one. Returns `null` if the provider cannot read the history.
    */
   async #countTokens(
     history: History,
@@ -210,9 +211,12 @@ export class ConversationWindow {
       return await withRetries(() => countTokens(client, request, options), this.#settings, signal);
     } catch (error) {
       signal.throwIfAborted();
-      const isMissing = error instanceof OpenAIRequestError && error.status === 404;
-      if (isMissing) return this.#lastCount?.tokens ?? null;
-      throw new CompactionError(this.#lastCount?.tokens ?? 0, error, rendered.promptName);
+      const refusal = error instanceof OpenAIRequestError ? error : null;
+      if (refusal?.status === 404) return this.#lastCount?.tokens ?? null;
+      // The provider cannot read the history. The request itself reports that better than a compaction.
+      if (refusal?.code === "invalid_encrypted_content") return null;
+      const estimate = estimateTokens(countRequestBytes(history, base));
+      throw new CompactionError(this.#lastCount?.tokens ?? estimate, error, rendered.promptName);
     }
   }
 
