@@ -1,7 +1,7 @@
 import { raceAbort } from "../base/clock.ts";
 import { getErrorMessage } from "../base/errors.ts";
 import { PromptEvaluationError } from "../base/evaluation-errors.ts";
-import { shortenContent } from "../base/shorten-content.ts";
+import { shortenContent } from "../base/redact.ts";
 import { warn } from "../base/warn.ts";
 import type { Prompt } from "../prompt/prompt.ts";
 import type { RenderedPrompt } from "../prompt/rendered-prompt.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { shortenContent } from "./shorten-content.ts";
+import { shortenContent } from "./redact.ts";
 
 const image = "iVBORw0KGgo".repeat(200);
 
@@ -39,9 +39,12 @@ describe("shortenContent()", () => {
     expect(shortenContent("é".repeat(2_000))).toHaveLength(2_000);
   });
 
-  test("ends for an object that contains itself", () => {
+  test("ends for data that contains itself or is very deep", () => {
     const item: Record<string, unknown> = { encrypted_content: "gAAA" };
-    item["self"] = [item, item];
+    item["self"] = [item];
     expect(shortenContent(item)).toMatchObject({ encrypted_content: "[4 characters]" });
+    let deep: object = {};
+    for (let level = 0; level < 100_000; level++) deep = [deep];
+    expect(shortenContent(deep)).toBe(deep);
   });
 });
