@@ -149,14 +149,17 @@ export type { PatchReport } from "./tools/patch/run-patch.ts";
 // Session and events
 
 export type {
+  CompactionBackoff,
   CompactionDiscarded,
   CompactionFailed,
   CompactionKept,
+  CompactionMeasured,
   ContainerReplaced,
   ContextCompacted,
   DataHeld,
   DroppedItem,
   EventStamp,
+  HistoryAdvanced,
   HistoryRepaired,
   HostedOrigin,
   HostedToolOmitted,
@@ -196,6 +199,7 @@ export type {
   AllowedTools,
   ChosenTool,
   DelegatedCall,
+  FinishedConversation,
   FinishReason,
   HistoryStep,
   HostedCall,

@@ -1,6 +1,7 @@
 import { checkFence } from "../base/call-fence.ts";
 import { raceAbort } from "../base/clock.ts";
 import { PromptEvaluationError } from "../base/evaluation-errors.ts";
+import { shortenContent } from "../base/redact.ts";
 import { warn } from "../base/warn.ts";
 import type { Prompt } from "../prompt/prompt.ts";
 import type { RenderedPrompt } from "../prompt/rendered-prompt.ts";
@@ -10,7 +11,7 @@ import { runDelegatedCall, runHostedCall } from "./calls/run-hosted-call.ts";
 import { runToolCalls } from "./calls/run-tool-calls.ts";
 import { createResponse } from "./create-response.ts";
 import { type Evaluation, Progress, readVisibility } from "./evaluation.ts";
-import { publishEvent } from "./events.ts";
+import { publishEvent, type TurnCompleted } from "./events.ts";
 import { Guard } from "./guard.ts";
 import {
   type LoopOptions,
@@ -74,8 +75,10 @@ export async function evaluate<Output>(
         createResponse(rendered, { turn, progress, client }),
         guard.signal,
       );
+      await finishConversation(evaluation, client, progress);
       publishAnswer(evaluation, turn, progress);
-      return response;
+      const { usage } = progress;
+      return usage === response.usage ? response : Object.freeze({ ...response, usage });
     } finally {
       await closeQuietly("the conversation", () => client.end?.(), settings);
       await closeQuietly("a resource", () => resources[Symbol.asyncDispose](), settings);
@@ -183,13 +186,49 @@ async function takeTurn(
     () => raceAbort(client.send({ ...next, rendered, signal, isNested }), signal),
     { ...settings, signal, deadline },
   );
-  const { text, toolCalls, hostedCalls, usage, requestId } = turn;
-  const durationMs = clock.now() - started;
-  const summary = { text, toolCalls, hostedCalls, usage, durationMs, requestId };
-  // The conversation of a nested evaluation is not stored in the session.
-  const history = turn.history && !isNested ? { history: turn.history } : {};
-  publishEvent(evaluation, { type: "TurnCompleted", turn: next.turn, ...summary, ...history });
+  publishTurn(evaluation, turn, { turn: next.turn, durationMs: clock.now() - started });
   return turn;
+}
+
+/** Publishes `TurnCompleted`, together with the change of the session's stored conversation. */
+function publishTurn(
+  evaluation: Evaluation,
+  { text, toolCalls, usage, requestId, history, ...turn }: Turn,
+  numbers: Pick<TurnCompleted, "turn" | "durationMs">,
+): void {
+  const hostedCalls = turn.hostedCalls.map(shortenCall);
+  const summary = { text, toolCalls, hostedCalls, usage, ...numbers, requestId };
+  const completed = { type: "TurnCompleted", ...summary } as const;
+  // The conversation of a nested evaluation is not stored in the session.
+  const step = evaluation.isNested ? undefined : history;
+  const advanced = { type: "HistoryAdvanced", turn: numbers.turn } as const;
+  publishEvent(evaluation, completed, ...(step ? [{ ...advanced, ...step }] : []));
+}
+
+/** Returns a hosted call for events, without encrypted content and long base64 in the provider's item. */
+function shortenCall(call: HostedCall): HostedCall {
+  const raw = shortenContent(call.raw);
+  if (raw === call.raw) return call;
+  return Object.freeze({ ...call, raw, params: call.params === call.raw ? raw : call.params });
+}
+
+/** Lets the client work on the conversation after the answer. Only reports errors: the answer counts. */
+async function finishConversation(
+  evaluation: Evaluation,
+  client: ModelClient,
+  progress: Progress,
+): Promise<void> {
+  if (!client.finish) return;
+  const { guard, isNested, logger } = evaluation;
+  try {
+    const { usage, history } = await client.finish({ signal: guard.signal });
+    progress.addUsage(usage);
+    guard.record(usage);
+    if (!history || isNested) return;
+    publishEvent(evaluation, { type: "HistoryAdvanced", turn: progress.turns, ...history });
+  } catch (error) {
+    logger.error("the conversation could not be finished after the answer", { error });
+  }
 }
 
 function publishAnswer(

@@ -99,6 +99,11 @@ export class Progress {
     this.#citations = turn.citations;
   }
 
+  /** Adds tokens that were used outside of turns. */
+  addUsage(usage: TokenUsage): void {
+    if (usage.totalTokens > 0) this.usage = addUsage(this.usage, usage);
+  }
+
   /** Returns the cost of all turns, if the provider reports it. */
   getCost(): { readonly costUsd?: number } {
     return this.#costUsd === undefined ? {} : { costUsd: this.#costUsd };

@@ -14,6 +14,8 @@ declare module "../session/event-map.ts" {
     TurnStarted: TurnStarted;
     /** A response was received. */
     TurnCompleted: TurnCompleted;
+    /** A turn changed the stored conversation. */
+    HistoryAdvanced: HistoryAdvanced;
     /** A tool ran. */
     ToolInvoked: ToolInvoked;
     /** An evaluation produced its answer. */
@@ -34,6 +36,8 @@ declare module "../session/event-map.ts" {
     ContextCompacted: ContextCompacted;
     /** A compacted conversation was stored. */
     CompactionKept: CompactionKept;
+    /** The effect of a compaction turned out to differ from its estimate. */
+    CompactionMeasured: CompactionMeasured;
     /** A compacted conversation was discarded. */
     CompactionDiscarded: CompactionDiscarded;
     /** A conversation could not be compacted. */
@@ -89,7 +93,7 @@ export interface TurnCompleted extends EventStamp {
   readonly text: string;
   /** Calls to run locally. */
   readonly toolCalls: readonly ToolCall[];
-  /** Calls that the provider has run. */
+  /** Calls that the provider has run. Encrypted content and long base64 in `raw` are shortened. */
   readonly hostedCalls: readonly HostedCall[];
   /** Tokens used by the request. */
   readonly usage: TokenUsage;
@@ -97,10 +101,18 @@ export interface TurnCompleted extends EventStamp {
   readonly durationMs: number;
   /** The provider's id of the request, if any. */
   readonly requestId: string | null;
-  /**
-   * How the stored conversation changed, if the adapter stores one. Absent in nested evaluations.
-   */
-  readonly history?: HistoryStep | undefined;
+}
+
+/**
+ * Stores how a turn changed the conversation, in the provider's own items, sealed reasoning included.
+ * Dispatched together with `TurnCompleted`, and alone for a compaction after the last answer. Not
+ * dispatched in nested evaluations. `"*"` subscribers do not receive it.
+ */
+export interface HistoryAdvanced extends EventStamp, HistoryStep {
+  /** Discriminates the event. */
+  readonly type: "HistoryAdvanced";
+  /** Number of the turn, starting at 1. */
+  readonly turn: number;
 }
 
 /** Published when a tool has run, locally or at the provider. */
@@ -257,8 +269,21 @@ export interface ContextCompacted extends EventStamp {
   readonly type: "ContextCompacted";
   /** Tokens of the conversation before the compaction. */
   readonly tokensBefore: number;
-  /** Tokens of the compacted conversation, or `null` if the provider does not report it. */
+  /**
+   * Tokens of the compacted conversation, estimated from the provider's report, or `null` if it
+   * reports none.
+   */
   readonly tokensAfter: number | null;
+  /**
+   * Part of the tokens that the compaction saved, negative if the conversation grew. An estimate:
+   * for `"server"` from the sizes in bytes. `null` if unknown.
+   */
+  readonly savedRatio: number | null;
+  /**
+   * Size in tokens above which the conversation is compacted next. Higher than the threshold if the
+   * compaction saved less than 20 %. For `"sdk"` the size at which the runtime compacted this time.
+   */
+  readonly nextAtTokens: number;
   /** How it was compacted. `"sdk"` means by the agent's own runtime. */
   readonly strategy: "endpoint" | "server" | "sdk";
   /** Tokens used by the compaction itself. `null` if the server compacted during a turn. */
@@ -271,16 +296,44 @@ export interface ContextCompacted extends EventStamp {
   readonly encryptedLength: number;
 }
 
-/** Stores the compacted conversation in the session. Not meant to be read. */
+/**
+ * Stores the compacted conversation in the session, with its encrypted content. `"*"` subscribers do
+ * not receive it.
+ */
 export interface CompactionKept extends EventStamp {
   /** Discriminates the event. */
   readonly type: "CompactionKept";
   /** The model for which the conversation was compacted. */
   readonly model: string;
-  /** Tokens of the compacted conversation. */
+  /** Tokens of the conversation before the compaction. */
   readonly tokens: number;
   /** The compacted items. */
   readonly window: readonly object[];
+  /** Set if the next compaction is due at more tokens than the threshold. */
+  readonly backoff?: CompactionBackoff | undefined;
+}
+
+/** How far compaction has backed off, because it saves too little. */
+export interface CompactionBackoff {
+  /** Compactions in a row that saved less than 20 %. */
+  readonly unhelpfulCount: number;
+  /** Size in tokens above which the next compaction is due. */
+  readonly nextAtTokens: number;
+}
+
+/**
+ * Published when the provider's next token count shows that a compaction saved more or less than
+ * estimated, so that the next compaction is due at another size.
+ */
+export interface CompactionMeasured extends EventStamp {
+  /** Discriminates the event. */
+  readonly type: "CompactionMeasured";
+  /** Part of the tokens that the compaction saved, at least or at most. */
+  readonly savedRatio: number | null;
+  /** Size in tokens above which the conversation is compacted next. */
+  readonly nextAtTokens: number;
+  /** Set if the next compaction is due at more tokens than the threshold. */
+  readonly backoff?: CompactionBackoff | undefined;
 }
 
 /** Published when a stored compacted conversation is discarded. */
@@ -325,6 +378,7 @@ export type AdapterEvent =
   | Unstamped<PromptRendered>
   | Unstamped<TurnStarted>
   | Unstamped<TurnCompleted>
+  | Unstamped<HistoryAdvanced>
   | Unstamped<ToolInvoked>
   | Unstamped<PromptExecuted>
   | Unstamped<HostedToolOmitted>
@@ -335,16 +389,18 @@ export type AdapterEvent =
   | Unstamped<WorkspaceSynced>
   | Unstamped<ContextCompacted>
   | Unstamped<CompactionKept>
+  | Unstamped<CompactionMeasured>
   | Unstamped<CompactionDiscarded>
   | Unstamped<CompactionFailed>
   | Unstamped<DataHeld>;
 
 type Unstamped<Event> = Omit<Event, keyof EventStamp>;
 
-/** Adds the stamp to an event and dispatches it on the session. */
+/** Adds the stamp to events and dispatches them on the session. Several are stored together. */
 export function publishEvent(
   { session, prompt, adapterName, clock }: EventPublisher,
   event: AdapterEvent,
+  ...others: readonly AdapterEvent[]
 ): void {
   const stamp: EventStamp = {
     sessionId: session.id,
@@ -352,5 +408,6 @@ export function publishEvent(
     adapter: adapterName,
     createdAt: new Date(clock.now()).toISOString(),
   };
-  session.dispatch(Object.freeze({ ...stamp, ...event }));
+  const addStamp = (each: AdapterEvent) => Object.freeze({ ...stamp, ...each });
+  session.dispatch(addStamp(event), ...others.map(addStamp));
 }

@@ -1,24 +1,18 @@
 import { describe, expect, test } from "vitest";
-import { noUsage } from "../base/usage.ts";
 import { Session } from "../session/session.ts";
-import type { TurnCompleted } from "./events.ts";
+import type { HistoryAdvanced } from "./events.ts";
 import { createHistorySlice } from "./history-slice.ts";
 
 const createItem = (id: string) => ({ type: "message", id });
-const createTurn = (adapter: string, kept: number, added: readonly object[]): TurnCompleted => ({
-  type: "TurnCompleted",
+const createTurn = (adapter: string, kept: number, added: readonly object[]): HistoryAdvanced => ({
+  type: "HistoryAdvanced",
   sessionId: "s",
   promptName: "p",
   adapter,
   createdAt: "2030-01-01T12:00:00.000Z",
   turn: 1,
-  text: "",
-  toolCalls: [],
-  hostedCalls: [],
-  usage: noUsage,
-  durationMs: 0,
-  requestId: null,
-  history: { kept, added },
+  kept,
+  added,
 });
 
 const birds = createHistorySlice({ id: "birds.history", adapterName: "birds" });
@@ -26,7 +20,8 @@ const fish = createHistorySlice({ id: "fish.history", adapterName: "fish" });
 
 describe("createHistorySlice()", () => {
   test("returns a frozen slice with its own id", () => {
-    expect(birds).toMatchObject({ id: "birds.history", policy: "log", events: ["TurnCompleted"] });
+    const events = ["HistoryAdvanced", "TurnCompleted"];
+    expect(birds).toMatchObject({ id: "birds.history", policy: "log", events });
     expect(birds).toSatisfy(Object.isFrozen);
   });
 
@@ -71,9 +66,16 @@ describe("createHistorySlice()", () => {
     const cut = birds.reduce(first, createTurn("birds", 1, [createItem("c")]));
     expect(birds.read(cut)).toEqual([createItem("a"), createItem("c")]);
     expect(birds.read(first)).toEqual([createItem("a"), createItem("b")]);
-    expect(birds.reduce(cut, { ...createTurn("birds", 0, []), history: undefined } as never)).toBe(
-      cut,
-    );
+  });
+
+  test("reads the steps that release 0.1.0 stored in TurnCompleted", () => {
+    const createOldTurn = (adapter: string, history?: object) =>
+      ({ ...createTurn(adapter, 9, []), type: "TurnCompleted", history }) as never;
+    const step = { kept: 0, added: [createItem("a")] };
+    const state = birds.reduce(birds.first, createOldTurn("birds", step));
+    expect(birds.read(state)).toEqual([createItem("a")]);
+    expect(birds.reduce(state, createOldTurn("fish", step))).toBe(state);
+    expect(birds.reduce(state, createOldTurn("birds"))).toBe(state);
   });
 
   test("rejects a turn that keeps more items than there are", () => {

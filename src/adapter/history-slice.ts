@@ -26,15 +26,14 @@ export function createHistorySlice({
     id,
     policy: "log" as const,
     initial: Object.freeze([]),
-    events: Object.freeze(["TurnCompleted"]),
+    events: Object.freeze(["HistoryAdvanced", "TurnCompleted"]),
     /** Creates a new value for each session, because sessions must not share items. */
     get first() {
       return new ItemList([], keep);
     },
     reduce(kept: unknown, event: BusEvent) {
-      if (event.type !== "TurnCompleted" || event.adapter !== adapterName || !event.history)
-        return kept;
-      return (kept as ItemList).apply(event.history);
+      const step = findStep(event, adapterName);
+      return step ? (kept as ItemList).apply(step) : kept;
     },
     read: (kept: unknown) => (kept as ItemList).read(),
     load: (state: unknown) =>
@@ -42,6 +41,14 @@ export function createHistorySlice({
         ? { kept: new ItemList(copyAndFreeze(state).map(keep), keep) }
         : "its state is not an array of items",
   });
+}
+
+/** Returns the event's step of an adapter's history. Release 0.1.0 stored it in `TurnCompleted`. */
+function findStep(event: BusEvent, adapterName: string): HistoryStep | null {
+  if (event.type !== "HistoryAdvanced" && event.type !== "TurnCompleted") return null;
+  if (event.adapter !== adapterName) return null;
+  if (event.type === "HistoryAdvanced") return event;
+  return "history" in event ? ((event.history as HistoryStep | undefined) ?? null) : null;
 }
 
 /**

@@ -321,6 +321,19 @@ describe("hosted outputs", () => {
     message: "OK",
   };
 
+  test("has no encrypted content and no long base64 of the provider's item in TurnCompleted", async () => {
+    const raw = { type: "search", encrypted_index: "gAAA", image: "iVBORw0KGgo".repeat(200) };
+    const call = { ...searched, params: raw, raw };
+    const { bus, response } = evaluateTurns(
+      [{ hostedCalls: [call], text: "Hi." }],
+      createPrompt([createHostedTool()]),
+    );
+    const { hostedCalls } = await response;
+    expect(hostedCalls[0]?.raw).toBe(raw);
+    const item = { type: "search", encrypted_index: "[4 characters]", image: "[2200 characters]" };
+    expect(bus.of("TurnCompleted")[0]?.hostedCalls).toMatchObject([{ params: item, raw: item }]);
+  });
+
   test("come from the client's report for all turns", async () => {
     const { response } = evaluateTurns(
       [{ hostedCalls: [searched], text: "Hi." }],
@@ -372,39 +385,5 @@ describe("hosted outputs", () => {
       success: true,
       value: value ?? { payload: { type: "patch" } },
     });
-  });
-});
-
-describe("a turn's history step", () => {
-  const history = { kept: 0, added: [{ type: "message" }] };
-
-  test("is published with the turn", async () => {
-    const { bus, response } = evaluateTurns([{ text: "Hi.", history }], createPrompt([]));
-    await response;
-    expect(bus.of("TurnCompleted")[0]?.history).toEqual(history);
-  });
-
-  test("is not published in a nested evaluation, whose conversation is not the session's", async () => {
-    const inner = createProvider([{ text: "Inner.", history }]);
-    const tool = new Tool({
-      name: "ask",
-      description: "Asks.",
-      params: null,
-      handler: async (_, { session }) => {
-        const { text } = await inner.adapter.evaluate(createPrompt([]), { session });
-        return ToolResult.ok(text);
-      },
-    });
-    const calling = { toolCalls: [{ name: "ask", callId: "c1", arguments: "{}" }], history };
-    const { bus, response } = evaluateTurns(
-      [calling, { text: "Outer.", history }],
-      createPrompt([], [tool]),
-    );
-    await response;
-    expect(bus.of("TurnCompleted").map((turn) => turn.history)).toEqual([
-      history,
-      undefined,
-      history,
-    ]);
   });
 });

@@ -38,6 +38,12 @@ export interface ModelClient {
    */
   hostedOutputs?(): Iterable<readonly [name: string, output: unknown]>;
   /**
+   * Called once after the answer, before `end`: shortens the conversation for the next evaluation,
+   * for example. The caller gets the answer even if this fails. Return soon after `signal` aborts.
+   * @default does nothing
+   */
+  finish?(options: { readonly signal: AbortSignal }): Promise<FinishedConversation>;
+  /**
    * Releases the conversation's resources, after success or failure, before another evaluation may
    * use the session.
    * @default does nothing
@@ -117,7 +123,15 @@ export interface Turn {
   readonly continues?: boolean | undefined;
   /** Cost in US dollars, as estimated by the provider. @default unknown */
   readonly costUsd?: number | undefined;
-  /** How the conversation changed, for `TurnCompleted`. @default not reported */
+  /** How the conversation changed, for `HistoryAdvanced`. @default not reported */
+  readonly history?: HistoryStep | undefined;
+}
+
+/** The result of a client's work after the answer. */
+export interface FinishedConversation {
+  /** Tokens used after the answer. */
+  readonly usage: TokenUsage;
+  /** How the conversation changed, for `HistoryAdvanced`. @default not changed */
   readonly history?: HistoryStep | undefined;
 }
 

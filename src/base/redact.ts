@@ -63,3 +63,52 @@ function listSpellings(secrets: readonly string[]): readonly string[] {
     .filter((secret) => secret.length >= MIN_SECRET_LENGTH)
     .sort((a, b) => b.length - a.length);
 }
+
+/**
+ * Returns plain data with encrypted content and long base64 replaced by their lengths, such as
+ * `"[4772 characters]"`. Returns the same object if there is nothing to replace.
+ */
+export function shortenContent<Data>(data: Data, depth?: number): Data;
+export function shortenContent(data: unknown, depth = 0): unknown {
+  if (typeof data === "string") return isLongBase64(data) ? toLength(data) : data;
+  if (depth > MAX_SHORTENED_DEPTH) return data;
+  if (Array.isArray(data)) return shortenList(data, depth + 1);
+  return isPlainObject(data) ? shortenRecord(data, depth + 1) : data;
+}
+
+function shortenList(list: readonly unknown[], depth: number): readonly unknown[] {
+  const shortened = list.map((part) => shortenContent(part, depth));
+  return shortened.every((part, index) => part === list[index]) ? list : shortened;
+}
+
+function shortenRecord(record: Record<string, unknown>, depth: number): object {
+  const entries = Object.entries(record);
+  const shortened = entries.map(([key, part]): [string, unknown] => [
+    key,
+    isEncrypted(key) && typeof part === "string" ? toLength(part) : shortenContent(part, depth),
+  ]);
+  const isSame = shortened.every(([, part], index) => part === entries[index]?.[1]);
+  return isSame ? record : Object.fromEntries(shortened);
+}
+
+/** Whether a field has content that only the provider can read: OpenAI's and Anthropic's names. */
+function isEncrypted(key: string): boolean {
+  return key.startsWith("encrypted_");
+}
+
+/** Looks only at the start of a string: text has spaces and punctuation there, base64 has none. */
+function isLongBase64(text: string): boolean {
+  if (text.length <= MAX_BASE64_LENGTH) return false;
+  return BASE64.test(text.slice(0, MAX_BASE64_LENGTH).replace(DATA_URL, ""));
+}
+
+function toLength(text: string): string {
+  return `[${text.length} characters]`;
+}
+
+/** Deeper data is not shortened. The items of providers are not so deep. */
+const MAX_SHORTENED_DEPTH = 16;
+/** Longer base64 is shortened. Ids and digests are shorter. */
+const MAX_BASE64_LENGTH = 1_024;
+const DATA_URL = /^data:[\w.+-]+\/[\w.+-]+(?:;[\w.+=-]+)*,/;
+const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;

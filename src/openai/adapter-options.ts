@@ -101,7 +101,11 @@ export function toAdapterSettings(options: OpenAIAdapterOptions): AdapterSetting
     logger: deferCheck,
   });
   const { model, modelConfig, clientConfig } = options;
-  const compaction = resolveCompactionSettings(options.compaction, "OpenAIAdapter.compaction");
+  const compaction = resolveCompactionSettings(
+    options.compaction,
+    "OpenAIAdapter.compaction",
+    model,
+  );
   const client = resolveClient(options);
   const config = toZeroRetentionConfig(checkModelConfig(modelConfig ?? {}), compaction);
   if (compaction.enabled) checkCanCompact(client, compaction);

@@ -29,7 +29,7 @@ import { OpenAIContainerWorkspaceSection } from "./workspace/container-workspace
  * const adapter = new OpenAIAdapter({
  *   model: "gpt-5.2",
  *   hostedTools: { webSearch: true },
- *   compaction: { thresholdTokens: 100_000 },
+ *   compaction: { thresholdRatio: 0.7 },
  * });
  * const task = new MarkdownSection({ key: "task", title: "Task", template: "Summarize today's news." });
  * const prompt = new Prompt(new PromptTemplate({ ns: "news", key: "today", sections: [task] }));

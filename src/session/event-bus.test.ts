@@ -29,6 +29,18 @@ describe("InProcessEventBus.publish()", () => {
     expect(heard).toEqual(["bell 3", "any BellRang"]);
   });
 
+  test.each(["HistoryAdvanced", "CompactionKept"] as const)(
+    "delivers %s, which stores a conversation, only to subscribers of its type",
+    (type) => {
+      const bus = new InProcessEventBus();
+      const heard: string[] = [];
+      bus.subscribe("*", () => void heard.push("any"));
+      bus.subscribe(type as never, () => void heard.push("named"));
+      bus.publish({ type } as never);
+      expect(heard).toEqual(["named"]);
+    },
+  );
+
   test("delivers to subscribers in the order they subscribed, before it returns", () => {
     const bus = new InProcessEventBus();
     const order: number[] = [];

@@ -8,7 +8,8 @@ export interface EventBus {
   publish(event: BusEvent): void;
   /**
    * Subscribes to one event type, or to all with `"*"`. Dispose the result to unsubscribe;
-   * repeating that is safe.
+   * repeating that is safe. `"*"` leaves out `HistoryAdvanced` and `CompactionKept`, which store the
+   * whole conversation with its encrypted content: subscribe to them by name.
    */
   subscribe<Type extends EventType | "*">(
     type: Type,
@@ -44,7 +45,10 @@ export class InProcessEventBus implements EventBus {
     }
   }
 
-  /** Subscribes to one event type, or to all with `"*"`. Dispose the result to unsubscribe. */
+  /**
+   * Subscribes to one event type, or to all with `"*"`, except `HistoryAdvanced` and
+   * `CompactionKept`. Dispose the result to unsubscribe.
+   */
   subscribe<Type extends EventType | "*">(
     type: Type,
     handler: (event: EventOf<Type>) => void,
@@ -62,7 +66,10 @@ export class InProcessEventBus implements EventBus {
   #findSubscribers(type: string): readonly Subscription[] {
     const cached = this.#subscribersByType.get(type);
     if (cached) return cached;
-    const audience = [...this.#subscriptions].filter((s) => s.type === "*" || s.type === type);
+    const hearsAll = !STORED_CONTENT.has(type);
+    const audience = [...this.#subscriptions].filter(
+      (s) => s.type === type || (hearsAll && s.type === "*"),
+    );
     this.#subscribersByType.set(type, audience);
     return audience;
   }
@@ -91,6 +98,12 @@ export const nullEventBus: EventBus = Object.freeze({
   publish() {},
   subscribe: () => ({ [Symbol.dispose]() {} }),
 });
+
+/**
+ * Types of the events that store a conversation. Listeners to `"*"` log, trace or forward what they
+ * receive, so these events are delivered only to listeners that name them.
+ */
+const STORED_CONTENT: ReadonlySet<string> = new Set(["HistoryAdvanced", "CompactionKept"]);
 
 interface Subscription {
   readonly type: string;

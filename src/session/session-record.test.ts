@@ -17,6 +17,11 @@ const whole: readonly object[] = [
   { n: 4, kind: "event", event: { type: "TicketSold" }, failed: ["till"] },
   { n: 5, kind: "restored", to: 4 },
   { n: 6, kind: "loaded", states: {} },
+  {
+    n: 7,
+    kind: "events",
+    events: [{ event: { type: "TicketSold" } }, { event: { type: "B" }, failed: ["till"] }],
+  },
 ];
 
 test.each(whole.map((record, n) => [n, record] as const))(
@@ -25,6 +30,10 @@ test.each(whole.map((record, n) => [n, record] as const))(
     expect(findRecordProblem(record, n)).toBeNull();
   },
 );
+
+test.each([1, 2])("findRecordProblem() accepts a session of record version %i", (version) => {
+  expect(findRecordProblem({ ...header, version }, 0)).toBeNull();
+});
 
 test.each<readonly [number, unknown, string]>([
   [0, null, "it is null"],
@@ -46,7 +55,10 @@ test.each<readonly [number, unknown, string]>([
   [1, { n: 1, kind: "restored", to: 2 }, 'not a complete "restored" record'],
   [1, { n: 1, kind: "restored", to: 0.5 }, 'not a complete "restored" record'],
   [1, { n: 1, kind: "loaded", states: [] }, 'not a complete "loaded" record'],
-  [0, { ...header, version: 2 }, 'not a complete "session" record'],
+  [1, { n: 1, kind: "events" }, 'not a complete "events" record'],
+  [1, { n: 1, kind: "events", events: [{ type: "A" }] }, 'not a complete "events" record'],
+  [1, { n: 1, kind: "events", events: [null] }, 'not a complete "events" record'],
+  [0, { ...header, version: 3 }, 'not a complete "session" record'],
   [0, { ...header, id: 5 }, 'not a complete "session" record'],
   [0, { ...header, createdAt: 5 }, 'not a complete "session" record'],
   [0, { ...header, createdAt: "noon" }, 'not a complete "session" record'],

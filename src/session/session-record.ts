@@ -14,13 +14,14 @@ export type RecordContent =
   | SessionStarted
   | SliceAdded
   | EventReduced
+  | EventsReduced
   | StateRestored
   | StatesLoaded;
 
 /** Starts a session. Always the first record. */
 export interface SessionStarted {
   readonly kind: "session";
-  readonly version: 1;
+  readonly version: (typeof RECORD_VERSIONS)[number];
   readonly id: string;
   /** When the session was created, in ISO 8601. */
   readonly createdAt: string;
@@ -34,12 +35,22 @@ export interface SliceAdded {
   readonly policy: SlicePolicy;
 }
 
-/** An event changed at least one slice. */
-export interface EventReduced {
-  readonly kind: "event";
+/** An event and how the slices reduced it. */
+export interface ReducedEvent {
   readonly event: BusEvent;
   /** Slices that kept their state because their reducers failed. */
   readonly failed?: readonly string[];
+}
+
+/** An event changed at least one slice. */
+export interface EventReduced extends ReducedEvent {
+  readonly kind: "event";
+}
+
+/** Several events were dispatched together. One record, so a crash cannot separate them. */
+export interface EventsReduced {
+  readonly kind: "events";
+  readonly events: readonly ReducedEvent[];
 }
 
 /** The `"state"` slices were restored to their state before record `to`. */
@@ -54,8 +65,11 @@ export interface StatesLoaded {
   readonly states: Readonly<Record<string, unknown>>;
 }
 
-/** Version of the records that this release writes and reads. */
-export const RECORD_VERSION = 1;
+/** Versions of the records that this release reads. Version 2 added `"events"` records. */
+export const RECORD_VERSIONS = [1, 2] as const;
+
+/** Version of the records that this release writes. */
+export const RECORD_VERSION = 2;
 
 /** Describes why `record` is not a valid record with number `n`. Returns `null` if it is valid. */
 export function findRecordProblem(record: unknown, n: number): string | null {
@@ -74,13 +88,14 @@ const VALIDATORS: ReadonlyMap<string, (record: Fields) => boolean> = new Map([
   ["session", isHeader],
   ["slice", isSlice],
   ["event", isEvent],
+  ["events", isEvents],
   ["restored", isRestored],
   ["loaded", (record: Fields) => isPlainObject(record["states"])],
 ]);
 
 function isHeader({ version, id, createdAt, tags }: Fields): boolean {
   return (
-    version === RECORD_VERSION &&
+    RECORD_VERSIONS.some((known) => known === version) &&
     typeof id === "string" &&
     typeof createdAt === "string" &&
     !Number.isNaN(Date.parse(createdAt)) &&
@@ -100,6 +115,10 @@ function isEvent({ event, failed }: Fields): boolean {
     (failed === undefined ||
       (Array.isArray(failed) && failed.every((id) => typeof id === "string")))
   );
+}
+
+function isEvents({ events }: Fields): boolean {
+  return Array.isArray(events) && events.every((entry) => isPlainObject(entry) && isEvent(entry));
 }
 
 function isRestored({ n, to }: Fields): boolean {

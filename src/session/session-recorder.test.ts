@@ -44,7 +44,7 @@ const picky = defineSlice("picky", {
 const header = {
   n: 0,
   kind: "session",
-  version: 1,
+  version: 2,
   id: "s",
   createdAt: "2030-01-01T12:00:00.000Z",
   tags: { team: "search" },
@@ -114,6 +114,37 @@ describe("a session with a store", () => {
       event: createBookLent("Ulysses", "s"),
       failed: ["picky"],
     });
+  });
+
+  test("writes events dispatched together in one record, also those that changed nothing", async () => {
+    const { store, session } = createStoredSession();
+    session.register(picky);
+    const unchanged = createBookLent(null);
+    session.dispatch(unchanged, createBookLent("Ulysses"), createBookLent("Emma"));
+    session.dispatch(unchanged, unchanged);
+    await session.flush();
+    expect(store.records("s").slice(3)).toEqual([
+      {
+        n: 3,
+        kind: "events",
+        events: [
+          { event: unchanged },
+          { event: createBookLent("Ulysses"), failed: ["picky"] },
+          { event: createBookLent("Emma") },
+        ],
+      },
+    ]);
+    const opened = await Session.open(store, "s", [shelf, picky]);
+    expect(opened.get(shelf)).toEqual(["Ulysses", "Emma"]);
+  });
+
+  test("rejects events dispatched together if one of them is not JSON, and reduces none", async () => {
+    const { store, session } = createStoredSession();
+    const dispatch = () => session.dispatch(createBookLent("Emma"), createBookLent(new Date(0)));
+    expect(dispatch).toThrow("Session.dispatch(event) must be JSON in a session with a store");
+    expect(session.get(shelf)).toEqual([]);
+    await session.flush();
+    expect(store.records("s")).toHaveLength(2);
   });
 
   test("writes a rollback as a record number, independent of the size of the state", async () => {

@@ -3,7 +3,12 @@ import { copyAndFreeze } from "../base/freeze.ts";
 import { findJsonProblem } from "../base/json.ts";
 import { warn } from "../base/warn.ts";
 import type { BusEvent } from "./event-map.ts";
-import type { RecordContent, SessionRecord } from "./session-record.ts";
+import {
+  RECORD_VERSION,
+  type RecordContent,
+  type ReducedEvent,
+  type SessionRecord,
+} from "./session-record.ts";
 import { type SessionStore, SessionStoreError } from "./session-store.ts";
 import type { Reduction, Slice, StateChange } from "./slice.ts";
 import { type Snapshot, SnapshotError } from "./snapshot.ts";
@@ -44,7 +49,7 @@ export class SessionRecorder {
   }
 
   recordStart(createdAt: string, tags: Readonly<Record<string, string>>): void {
-    this.#enqueue({ kind: "session", version: 1, id: this.#id, createdAt, tags });
+    this.#enqueue({ kind: "session", version: RECORD_VERSION, id: this.#id, createdAt, tags });
   }
 
   recordSlice({ id, policy }: Slice): void {
@@ -63,10 +68,13 @@ export class SessionRecorder {
     });
   }
 
-  recordEvent(event: BusEvent, { changed, failures }: Reduction): void {
-    if (!changed) return; // Replay does not need it.
-    const failed = failures.map(({ sliceId }) => sliceId);
-    this.#write({ kind: "event", event, ...(failed.length > 0 && { failed }) });
+  /** Records events that were dispatched together, in one record: a crash keeps all or none. */
+  recordEvents(events: readonly BusEvent[], reductions: readonly Reduction[]): void {
+    if (!reductions.some(({ changed }) => changed)) return; // Replay does not need them.
+    const reduced = events.map((event, index) => toReducedEvent(event, reductions[index]));
+    const [first, ...others] = reduced;
+    if (first && others.length === 0) this.#write({ kind: "event", ...first });
+    else this.#write({ kind: "events", events: reduced });
   }
 
   markSnapshot(snapshot: Snapshot): void {
@@ -154,6 +162,11 @@ export class SessionRecorder {
     this.#failure = toStoreError(error, this.#id);
     if (this.#flushing === 0) warn(`Session "${this.#id}" is no longer stored`, this.#failure);
   }
+}
+
+function toReducedEvent(event: BusEvent, reduction: Reduction | undefined): ReducedEvent {
+  const failed = reduction?.failures.map(({ sliceId }) => sliceId) ?? [];
+  return failed.length > 0 ? { event, failed } : { event };
 }
 
 function toStoreError(error: unknown, sessionId: string): SessionStoreError {

@@ -44,7 +44,7 @@ const failures = logSlice("failures", "ReducerFailed");
 const slices = [speech, lastWord, count, words, failures];
 
 type Step =
-  | { readonly do: "dispatch" | "publish"; readonly word: unknown }
+  | { readonly do: "dispatch" | "publish" | "together"; readonly word: unknown }
   | { readonly do: "snapshot" | "flush" | "open" }
   | { readonly do: "restore"; readonly which: number }
   | { readonly do: "borrow"; readonly word: unknown }
@@ -54,6 +54,7 @@ const word = fc.jsonValue({ maxDepth: 2 });
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ do: fc.constant("dispatch" as const), word }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("publish" as const), word }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("together" as const), word }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant("snapshot" as const) }) },
   {
     weight: 3,
@@ -78,6 +79,8 @@ test("Session.open() restores any stored session", async () => {
       for (const next of steps) {
         if (next.do === "dispatch") live.dispatch(createWordSaid(next.word));
         else if (next.do === "publish") live.bus.publish(createWordSaid(next.word));
+        else if (next.do === "together")
+          live.dispatch(createWordSaid(next.word), createWordSaid([next.word]));
         else if (next.do === "snapshot") taken.push(live.snapshot());
         else if (next.do === "restore") {
           const snapshot = taken[next.which % Math.max(1, taken.length)];
@@ -107,6 +110,7 @@ test("Session.open() restores any stored session", async () => {
 test("Session.open() restores an earlier state from any prefix of the records", async () => {
   const simple = fc.oneof(
     fc.record({ do: fc.constant("dispatch" as const), word }),
+    fc.record({ do: fc.constant("together" as const), word }),
     fc.record({ do: fc.constant("snapshot" as const) }),
     fc.record({ do: fc.constant("restore" as const), which: fc.nat(99) }),
   );
@@ -118,6 +122,8 @@ test("Session.open() restores an earlier state from any prefix of the records", 
       const taken: Snapshot[] = [];
       for (const next of steps) {
         if (next.do === "dispatch") live.dispatch(createWordSaid(next.word));
+        else if (next.do === "together")
+          live.dispatch(createWordSaid(next.word), createWordSaid(next.word));
         else if (next.do === "snapshot") taken.push(live.snapshot());
         else {
           const snapshot = taken[next.which % Math.max(1, taken.length)];

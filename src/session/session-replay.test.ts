@@ -287,11 +287,11 @@ describe("Session.open() with invalid records", () => {
   }
 
   test("rejects records of a different version", async () => {
-    const opened = openRecords({ ...header, version: 2, tags: "of another form" });
+    const opened = openRecords({ ...header, version: 3, tags: "of another form" });
     await expect(opened).rejects.toThrow(SnapshotRestoreError);
     await expect(opened).rejects.toThrow(
-      'Session "s" was stored with record version 2, but this release reads version 1. Open it ' +
-        "with the release that wrote it.",
+      'Session "s" was stored with record version 3, but this release reads versions 1 and 2. ' +
+        "Open it with the release that wrote it.",
     );
   });
 

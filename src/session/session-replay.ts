@@ -3,9 +3,9 @@ import { deepFreeze, isPlainObject } from "../base/freeze.ts";
 import { quoteNames, quoteValue } from "../base/quote-value.ts";
 import { warn } from "../base/warn.ts";
 import {
-  type EventReduced,
   findRecordProblem,
-  RECORD_VERSION,
+  RECORD_VERSIONS,
+  type ReducedEvent,
   type SessionRecord,
   type SessionStarted,
 } from "./session-record.ts";
@@ -73,10 +73,10 @@ async function readRecords(store: SessionStore, id: string): Promise<readonly Se
 function checkRecordVersion(record: object, id: string): void {
   if (!isPlainObject(record) || record["kind"] !== "session") return;
   const version = record["version"];
-  if (version === RECORD_VERSION) return;
+  if (RECORD_VERSIONS.some((known) => known === version)) return;
   const remedy = "Open it with the release that wrote it.";
   throw new SnapshotRestoreError(
-    `Session "${id}" was stored with record version ${quoteValue(version)}, but this release reads version ${RECORD_VERSION}. ${remedy}`,
+    `Session "${id}" was stored with record version ${quoteValue(version)}, but this release reads versions ${RECORD_VERSIONS.join(" and ")}. ${remedy}`,
   );
 }
 
@@ -116,6 +116,7 @@ class Replay {
     if (this.#neededUntil.has(record.n)) this.#snapshots.set(record.n, this.states.snapshot());
     if (record.kind === "slice") this.#add(record.id);
     else if (record.kind === "event") this.#reduce(record);
+    else if (record.kind === "events") for (const one of record.events) this.#reduce(one);
     else if (record.kind === "loaded") this.states.load(record.states);
     else if (record.kind === "restored") this.#restore(record.to, record.n);
   }
@@ -132,7 +133,7 @@ class Replay {
     if (slice) this.states.add(slice);
   }
 
-  #reduce({ event, failed }: EventReduced): void {
+  #reduce({ event, failed }: ReducedEvent): void {
     const { failures } = this.states.reduce(deepFreeze(event), failed);
     for (const { sliceId, message } of failures) {
       const failure = new Error(`${event.type}: ${message}`);

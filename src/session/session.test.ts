@@ -185,6 +185,25 @@ describe("Session.dispatch()", () => {
     expect(session.get(till).cents).toBe(11);
   });
 
+  test("reduces several events in order before the first one is published", () => {
+    const session = new Session({ id: "s" }).register(till).register(coins);
+    const seen: number[] = [];
+    using _watch = session.bus.subscribe("CoinInserted", () => {
+      seen.push(session.get(till).cents);
+    });
+    session.dispatch(createCoinInserted(5, "s"), createCoinInserted(2, "s"));
+    expect(seen).toEqual([7, 7]);
+    expect(session.get(coins).map(({ cents }) => cents)).toEqual([5, 2]);
+  });
+
+  test("rejects several events if one of them is invalid, and reduces none", () => {
+    const session = new Session().register(till);
+    expect(() => session.dispatch(createCoinInserted(5), {} as never)).toThrow(
+      "Session.dispatch(event) must be a plain object with a type",
+    );
+    expect(session.get(till).cents).toBe(0);
+  });
+
   test("treats dispatching one object twice as two events", () => {
     const session = new Session({ id: "s" }).register(till).register(coins);
     const event = createCoinInserted(5, "s");

@@ -8,7 +8,7 @@ import { SessionLock } from "./session-lock.ts";
 import { SessionRecorder } from "./session-recorder.ts";
 import { replaySession } from "./session-replay.ts";
 import type { SessionStore } from "./session-store.ts";
-import type { Slice } from "./slice.ts";
+import type { Reduction, Slice } from "./slice.ts";
 import { SliceStates } from "./slice-states.ts";
 import { parseSession, type Snapshot, serializeSession } from "./snapshot.ts";
 
@@ -149,10 +149,13 @@ export class Session implements Disposable {
 
   /**
    * Reduces an event in this session, then publishes it on the bus; the bus's delivery back to this
-   * session is ignored. With a store, an event that a slice reduces must be JSON.
+   * session is ignored. With a store, an event that a slice reduces must be JSON. Several events are
+   * reduced in order before the first one is published, and stored together: a crash keeps all of
+   * them or none.
    */
-  dispatch(event: BusEvent): void {
-    checkEvent(event);
+  dispatch(event: BusEvent, ...others: readonly BusEvent[]): void {
+    const events = [event, ...others];
+    for (const each of events) checkEvent(each);
     checkFence(`Session.dispatch of ${event.type}`);
     if (this.#states.isReducing) {
       const rule = "must not be called by a reducer";
@@ -163,9 +166,11 @@ export class Session implements Disposable {
         remedy: "dispatch from a subscriber or a tool; a reducer only computes the next state",
       });
     }
-    this.#reduce(event);
-    this.#echoes.set(event, (this.#echoes.get(event) ?? 0) + 1);
-    this.bus.publish(event);
+    this.#reduce(events);
+    for (const each of events) {
+      this.#echoes.set(each, (this.#echoes.get(each) ?? 0) + 1);
+      this.bus.publish(each);
+    }
   }
 
   /** Returns a snapshot of the `"state"` slices. The cost does not depend on their size. */
@@ -215,17 +220,21 @@ export class Session implements Disposable {
     if (echoes > 0) this.#echoes.set(event, echoes - 1);
     else if ("sessionId" in event && event.sessionId === this.id) {
       checkFence(`The event ${event.type}`);
-      this.#reduce(event);
+      this.#reduce([event]);
     }
   }
 
-  #reduce(event: BusEvent): void {
-    if (!this.#states.hasReducerFor(event.type)) return;
-    this.#recorder?.checkEvent(event);
-    const reduction = this.#states.reduce(event);
-    this.#recorder?.recordEvent(event, reduction);
+  #reduce(events: readonly BusEvent[]): void {
+    if (!events.some(({ type }) => this.#states.hasReducerFor(type))) return;
+    for (const event of events) this.#recorder?.checkEvent(event);
+    const reductions = events.map((event) => this.#states.reduce(event));
+    this.#recorder?.recordEvents(events, reductions);
+    for (const [index, event] of events.entries()) this.#reportFailures(event, reductions[index]);
+  }
+
+  #reportFailures(event: BusEvent, reduction: Reduction | undefined): void {
     // A failure while reducing ReducerFailed is not reported again.
-    if (event.type === "ReducerFailed") return;
+    if (!reduction || event.type === "ReducerFailed") return;
     for (const { sliceId, message } of reduction.failures) {
       this.dispatch(this.#createReducerFailed(sliceId, event, message));
     }

@@ -71,7 +71,7 @@ describe.each(clients)("on %s, a conversation with failures at every turn", (_na
     await smooth.evaluate();
     await rough.evaluate();
     const [kept, expected] = [rough, smooth].map(({ bus }) =>
-      bus.of("TurnCompleted").map(({ history }) => history),
+      bus.of("HistoryAdvanced").map(({ turn, kept: count, added }) => [turn, count, added]),
     );
     expect(kept).toEqual(expected);
   });

@@ -91,6 +91,64 @@ describe("an automatic compaction", () => {
     expect(tokens[1]).toBeLessThan(tokens[0] ?? 0);
   });
 
+  const tools = [{ type: "function", name: "look", parameters: null, strict: false }];
+  const call = { call: { name: "look", args: {}, callId: "call_1" } };
+  const answer = { type: "function_call_output", call_id: "call_1", output: "An owl." };
+
+  test("precedes a function call, so that everything before it may be omitted", async () => {
+    const { respond, stream } = await startProviderFixture(({ items }) =>
+      items.every((item) => !("output" in item))
+        ? [{ think: "Hm." }, call]
+        : [{ say: describeMessages(items.slice(0, 1)).join() }],
+    );
+    const include = ["reasoning.encrypted_content"];
+    const body = { input: long, tools, context_management, store: false, include };
+    const first = await respond(body);
+    const order = ["compaction", "reasoning", "function_call"];
+    expect(readOutput(first).map(({ type }) => type)).toEqual(order);
+    const streamed = (await stream(body)).filter(
+      ({ type }) => type === "response.output_item.done",
+    );
+    expect(streamed.map(({ item, output_index: at }) => [Object(item).type, at])).toEqual(
+      order.map((type, index) => [type, index]),
+    );
+    for (const input of [
+      [...readOutput(first), answer],
+      [user(long), ...readOutput(first), answer],
+    ]) {
+      const next = await respond({ input, tools, store: false });
+      expect(readAnswer(next)).toBe(`user: ${long}`);
+    }
+  });
+
+  test("follows text before a function call, and the chained turn continues after it", async () => {
+    const { respond } = await startProviderFixture([
+      [{ code: "print(1)" }, call],
+      [{ say: "Seen." }],
+    ]);
+    const offered = [...tools, { type: "code_interpreter", container: { type: "auto" } }];
+    const first = await respond({ input: long, tools: offered, context_management });
+    const order = ["code_interpreter_call", "compaction", "function_call"];
+    expect(readOutput(first).map(({ type }) => type)).toEqual(order);
+    const input = [answer];
+    const next = await respond({ input, tools: offered, previous_response_id: first["id"] });
+    expect(readAnswer(next)).toBe("Seen.");
+  });
+
+  test("is also part of an incomplete response, but not of a failed one", async () => {
+    const { respond } = await startProviderFixture([
+      [{ say: "Many owls are quiet. ".repeat(100) }],
+      [{ think: "Hm." }, { fail: { message: "Broken." } }],
+    ]);
+    const body = { input: long, context_management, max_output_tokens: 20 };
+    const cut = await respond(body);
+    expect(cut["status"]).toBe("incomplete");
+    expect(readOutput(cut).map(({ type }) => type)).toEqual(["message", "compaction"]);
+    const failed = await respond(body);
+    expect(failed["status"]).toBe("failed");
+    expect(readOutput(failed).map(({ type }) => type)).toEqual(["reasoning"]);
+  });
+
   test("is read once, whether or not its items are sent too", async () => {
     const { respond } = await startReadingStage();
     const input = [{ role: "developer", content: "Be kind." }, user(long)];

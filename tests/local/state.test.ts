@@ -100,7 +100,13 @@ describe("a response without store", () => {
     expect(await ask("POST /responses", { model: "any", input, store: false })).toMatchObject({
       status: 400,
       body: {
-        error: { code: "invalid_encrypted_content", param: "input[0].encrypted_content" },
+        error: {
+          code: "invalid_encrypted_content",
+          param: "input[0].encrypted_content",
+          message: expect.stringMatching(
+            /^The encrypted content for item rs_\w+ could not be verified\. Reason: Encrypted content could not be decrypted or parsed\. .*the key that sealed it is gone.*Pass the same dataDir/,
+          ),
+        },
       },
     });
   });

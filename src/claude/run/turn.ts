@@ -37,10 +37,15 @@ export function findAttemptedAnswer({ message }: RunStep): string | null {
 
 /** Converts the SDK's report of a compaction to an event. */
 export function toCompactionEvent(metadata: UnknownRecord): AdapterEvent {
+  const tokensBefore = readNumber(metadata, "pre_tokens") ?? 0;
+  const tokensAfter = readNumber(metadata, "post_tokens");
+  const isKnown = tokensAfter !== null && tokensBefore > 0;
   return {
     type: "ContextCompacted",
-    tokensBefore: readNumber(metadata, "pre_tokens") ?? 0,
-    tokensAfter: readNumber(metadata, "post_tokens"),
+    tokensBefore,
+    tokensAfter,
+    savedRatio: isKnown ? 1 - tokensAfter / tokensBefore : null,
+    nextAtTokens: tokensBefore, // the SDK decides, and does not report when
     strategy: "sdk",
     usage: null,
     itemsBefore: null,

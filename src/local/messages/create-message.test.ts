@@ -199,7 +199,13 @@ describe("thinking on the Messages API", () => {
     const forged = content.map((block) => ({ ...block, signature: "mine" }));
     expect(await ask(createContinuation(forged))).toMatchObject({
       status: 400,
-      body: { error: { message: "messages.1.content.0: Invalid `signature` in `thinking` block" } },
+      body: {
+        error: {
+          message: expect.stringMatching(
+            /^messages\.1\.content\.0: Invalid `signature` in `thinking` block\. .*key that sealed it is gone.*dataDir/,
+          ),
+        },
+      },
     });
   });
 });

@@ -1,5 +1,5 @@
 import type { ApiProblem } from "../api-problem.ts";
-import type { Sealer } from "../turn/sealer.ts";
+import { SEALING_REMEDY, type Sealer } from "../turn/sealer.ts";
 import type { TurnServices } from "../turn/turn.ts";
 import { joinPath } from "./check/anthropic-wording.ts";
 import type { CheckedMessage } from "./check/checked-message.ts";
@@ -53,7 +53,8 @@ function findForgedThinking(
     for (const [index, { type, signature }] of content.entries()) {
       if (type !== "thinking" || sealer.open(String(signature))) continue;
       const path = joinPath(joinPath(joinPath("messages", place), "content"), index);
-      return createInvalidProblem(path, "Invalid `signature` in `thinking` block");
+      const problem = "Invalid `signature` in `thinking` block";
+      return createInvalidProblem(path, `${problem}. ${SEALING_REMEDY}`);
     }
   }
   return null;

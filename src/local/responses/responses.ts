@@ -6,6 +6,7 @@ import { applyIncludes } from "./check/apply-includes.ts";
 import { type CheckedRequest, createRequestCheck, type RequestCheck } from "./check/request.ts";
 import { selectAllowedTools } from "./check/tool-choice.ts";
 import { rejectUnsupportedTools } from "./check/unsupported-tools.ts";
+import { CompactingOutput } from "./conversation/compacting-output.ts";
 import { createCompactionItem } from "./conversation/compaction.ts";
 import type { Conversation } from "./conversation/conversation.ts";
 import type { Conversations } from "./conversation/conversations.ts";
@@ -70,14 +71,20 @@ export class Responses {
     const { request, conversation } = started;
     const { catalog } = this.#turns;
     const toShownItem = (item: WireItem) => applyIncludes(item, request.include, catalog);
+    const showItem = (item: WireItem) => onItem(toShownItem(item));
+    const tokens = countInputTokens(request, conversation);
+    const { compactThreshold } = request;
+    const isOver = compactThreshold !== null && tokens > compactThreshold;
+    const compacting = isOver ? new CompactingOutput(conversation, this.#turns, showItem) : null;
     const outcome = request.compactNow
       ? compactNow(conversation, this.#turns)
-      : await this.#runTurn(started, signal, (item) => onItem(toShownItem(item)));
-    if (request.compactNow) for (const item of outcome.output) onItem(toShownItem(item));
-    const tokens = countInputTokens(request, conversation);
-    const output = this.#appendCompaction(started, outcome, tokens, (item) =>
-      onItem(toShownItem(item)),
-    );
+      : await this.#runTurn(
+          started,
+          signal,
+          compacting ? (item) => compacting.add(item) : showItem,
+        );
+    if (request.compactNow) for (const item of outcome.output) showItem(item);
+    const output = compacting?.finish(outcome) ?? outcome.output;
     const response = createResponseObject(
       {
         id: String(started.response["id"]),
@@ -121,24 +128,6 @@ export class Responses {
       signal,
     };
     return await runTurn(input, this.#turns, onItem);
-  }
-
-  /** Appends a compaction item if the conversation exceeds the client's threshold. */
-  #appendCompaction(
-    { request, conversation }: StartedResponse,
-    { output, status }: TurnOutcome,
-    tokens: number,
-    onItem: (item: WireItem) => void,
-  ): readonly WireItem[] {
-    const { compactThreshold } = request;
-    const isOver = compactThreshold !== null && tokens > compactThreshold;
-    const isDone = output.some(({ type }) => type === "compaction");
-    // A call that the client has to answer must stay before its output.
-    const hasAnswered = output.at(-1)?.["type"] === "message";
-    if (!isOver || isDone || !hasAnswered || status !== "completed") return output;
-    const item = createCompactionItem([...conversation.readable, ...output], this.#turns);
-    onItem(item);
-    return [...output, item];
   }
 
   #nowSeconds(): number {

@@ -33,6 +33,11 @@ export function sealer(
   };
 }
 
+/** What to do about sealed content that cannot be opened. Part of both APIs' error messages. */
+export const SEALING_REMEDY: string =
+  "It was changed, or the key that sealed it is gone: a LocalProvider without dataDir has a new key each time. " +
+  "Pass the same dataDir to every LocalProvider of a session, or start a new conversation in a new Session.";
+
 const algorithm = "aes-256-gcm";
 const prefix = "wink1-";
 const version = Buffer.from(prefix);

@@ -1,24 +1,33 @@
-import { publishEvent } from "../../adapter/events.ts";
+import { type AdapterEvent, publishEvent } from "../../adapter/events.ts";
 import type { RetrySettings } from "../../adapter/throttle.ts";
 import { isPlainObject } from "../../base/freeze.ts";
 import { readNumber } from "../../base/loose-fields.ts";
+import { shortenContent } from "../../base/redact.ts";
 import type { TokenUsage } from "../../base/usage.ts";
 import type { Session } from "../../session/session.ts";
 import { CompactionError } from "../errors/errors.ts";
 import { toRequestError } from "../errors/request-error.ts";
 import type { RequestContext } from "../errors/request-failure.ts";
-import { hideEncryptedContent } from "../history/item-bytes.ts";
+import { hideEncryptedContent, sumEncryptedLengths } from "../history/item-bytes.ts";
 import type { OpenAIClient } from "../http/client.ts";
 import { HttpClient } from "../http/http-client.ts";
 import { checkJsonObject, createUnreadableError, readUsage } from "../http/json-response.ts";
 import { withRetries } from "../http/retry.ts";
 import { readSecrets } from "../secrets.ts";
 import type { WireItem } from "../wire.ts";
+import type { CompactionStrategy } from "./compaction-config.ts";
+import type { CompactedSizes, CompactionVerdict } from "./compaction-pacer.ts";
 
 /** The compacted conversation and the tokens it cost. */
-export interface CompactionResult {
+export interface CompactedWindow {
   readonly window: readonly WireItem[];
   readonly usage: TokenUsage;
+}
+
+/** A compacted conversation, its estimated size in tokens, and when the next compaction is due. */
+export interface CompactionResult extends CompactedWindow {
+  readonly tokensAfter: number | null;
+  readonly verdict: CompactionVerdict;
 }
 
 /** The settings of one compaction. */
@@ -34,6 +43,8 @@ export interface CompactionRequest {
   readonly timeoutMs?: number | undefined;
   readonly signal: AbortSignal;
   readonly secrets?: readonly string[] | undefined;
+  /** Decides when the next compaction is due. */
+  readonly judge: (sizes: CompactedSizes) => CompactionVerdict;
   /** Whether the session stores the result. */
   readonly storesResult: boolean;
 }
@@ -53,12 +64,47 @@ export async function compactItems(
   try {
     const send = () => sendCompactRequest(client, body, options);
     const compacted = await withRetries(send, request.retry, signal);
-    if (request.storesResult) storeWindow(compacted.window, tokens, request);
-    return compacted;
+    signal.throwIfAborted(); // a client may ignore the signal
+    const tokensAfter = estimateTokensAfter(tokens, compacted, instructions ?? "");
+    const verdict = request.judge({ tokensBefore: tokens, tokensAfter });
+    const result = { ...compacted, tokensAfter, verdict };
+    if (request.storesResult) storeResult(result, tokens, request);
+    return result;
   } catch (error) {
     signal.throwIfAborted();
     throw new CompactionError(tokens, error, promptName);
   }
+}
+
+/** The numbers of a compaction, for its event. */
+export interface CompactionDetails {
+  readonly items: { readonly before: number; readonly after: number };
+  readonly tokens: number;
+  readonly after: number | null;
+  /** `null` if the server compacted during a turn. */
+  readonly usage: TokenUsage | null;
+  readonly verdict: CompactionVerdict;
+}
+
+/** Creates the event for a compaction, with numbers and no content. */
+export function toCompactedEvent(
+  window: readonly WireItem[],
+  strategy: CompactionStrategy,
+  { items, tokens, after, usage, verdict }: CompactionDetails,
+): AdapterEvent {
+  const { savedRatio, nextAtTokens } = verdict;
+  return {
+    type: "ContextCompacted",
+    tokensBefore: tokens,
+    tokensAfter: after,
+    savedRatio,
+    nextAtTokens,
+    strategy,
+    usage,
+    itemsBefore: items.before,
+    itemsAfter: items.after,
+    encryptedLength: sumEncryptedLengths(window),
+  };
 }
 
 /** The options of one compaction or token-count request. */
@@ -78,7 +124,7 @@ export async function sendCompactRequest(
     readonly instructions?: string;
   },
   options: CompactionCallOptions,
-): Promise<CompactionResult> {
+): Promise<CompactedWindow> {
   const context = createCompactionContext("POST /responses/compact", client, options);
   const response = await sendAndCheck(context, () =>
     client instanceof HttpClient
@@ -123,15 +169,43 @@ export function canCompact({ responses }: OpenAIClient): boolean {
   );
 }
 
+/**
+ * Estimates the size of the compacted conversation, with its prompt and tools, which are not compacted.
+ * Needs no request. Returns `null` if the provider reports no usage.
+ */
+function estimateTokensAfter(
+  tokensBefore: number,
+  { usage, window }: CompactedWindow,
+  instructions: string,
+): number | null {
+  if (usage.outputTokens <= 0) return null;
+  // Not every provider counts the messages that it returns verbatim as output.
+  const verbatim = window.filter((item) => !("encrypted_content" in item));
+  const returned = estimateTokens(countBytes(JSON.stringify(shortenContent(verbatim))));
+  const windowAfter = Math.max(usage.outputTokens, returned);
+  const windowBefore = Math.max(0, usage.inputTokens - estimateTokens(countBytes(instructions)));
+  return Math.max(windowAfter, tokensBefore - windowBefore + windowAfter);
+}
+
+/** Estimates the tokens of a text by its size: one per four bytes. */
+export function estimateTokens(bytes: number): number {
+  return Math.ceil(bytes / 4);
+}
+
+function countBytes(text: string): number {
+  return new TextEncoder().encode(text).length;
+}
+
 /** Stores the window in the session, for the next evaluation. */
-function storeWindow(
-  window: readonly WireItem[],
+function storeResult(
+  { window, verdict: { backoff } }: CompactionResult,
   tokens: number,
   { session, promptName, retry, model }: CompactionRequest,
 ): void {
   const prompt = { name: promptName };
   const publisher = { session, prompt, clock: retry.clock, adapterName: "openai" };
-  publishEvent(publisher, { type: "CompactionKept", model, tokens, window });
+  const kept = { type: "CompactionKept", model, tokens, window } as const;
+  publishEvent(publisher, backoff ? { ...kept, backoff } : kept);
 }
 
 async function sendAndCheck(

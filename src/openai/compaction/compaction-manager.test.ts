@@ -52,7 +52,7 @@ describe("CompactionManager", () => {
 
   it("compacts items, stores the window in the session and returns it", async () => {
     const { manager, session, compactions } = await startManager();
-    expect(await manager.compact([user, answer], 11)).toEqual([user, createEncryptedItem(1)]);
+    expect(await manager.compact([user, answer], 110)).toEqual([user, createEncryptedItem(1)]);
     expect(compactions[0]?.body).toEqual({
       model: "gpt-5.2",
       input: [user, answer],
@@ -62,12 +62,71 @@ describe("CompactionManager", () => {
     expect(manager.state).toEqual({
       encryptedItems: [createEncryptedItem(1)],
       window: [user, createEncryptedItem(1)],
-      lastCompactionTokens: 11,
+      lastCompactionTokens: 110,
       compactionCount: 1,
       model: "gpt-5.2",
+      // The window itself exceeds the threshold.
+      backoff: { unhelpfulCount: 0, nextAtTokens: 37 },
     });
-    await manager.compact([user, createEncryptedItem(1), answer]);
-    expect(manager.state).toMatchObject({ compactionCount: 2, lastCompactionTokens: 0 });
+    await manager.compact([user, createEncryptedItem(1), answer], 120);
+    expect(manager.state).toMatchObject({ compactionCount: 2, lastCompactionTokens: 120 });
+  });
+
+  it("counts the tokens at the provider if they are not given, and publishes ContextCompacted", async () => {
+    const { manager, bus, counts } = await startManager({ tokens: 200 });
+    await manager.compact([user, answer]);
+    expect(counts.map(({ body }) => body)).toEqual([
+      { model: "gpt-5.2", input: [user, answer], instructions: "Go." },
+    ]);
+    expect(manager.state.lastCompactionTokens).toBe(200);
+    expect(bus.of("ContextCompacted")).toMatchObject([
+      {
+        tokensBefore: 200,
+        // 200 without the 89 compacted tokens, which became 14; the instructions are 1.
+        tokensAfter: 125,
+        savedRatio: 0.375,
+        nextAtTokens: 127,
+        strategy: "endpoint",
+        itemsBefore: 2,
+        itemsAfter: 2,
+        usage: { totalTokens: 100 },
+      },
+    ]);
+  });
+
+  it("estimates the tokens if the provider cannot count them", async () => {
+    const missing = { status: 404, error: { message: "Invalid URL." } };
+    const { manager } = await startManager({ tokens: () => missing });
+    await manager.compact([user, answer]);
+    expect(manager.state.lastCompactionTokens).toBeGreaterThan(30);
+  });
+
+  it("has the counted or estimated tokens in its error", async () => {
+    const refusal = { status: 400, error: { message: "Too long." } };
+    const counted = await startManager({ tokens: 200, window: () => refusal });
+    await expect(counted.manager.compact([user])).rejects.toThrow(
+      "The conversation of 200 tokens could not be compacted",
+    );
+    const uncounted = await startManager({ tokens: () => refusal });
+    const failure = await uncounted.manager.compact([user]).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(CompactionError);
+    expect((failure as CompactionError).tokenCount).toBeGreaterThan(20);
+    expect(uncounted.compactions).toEqual([]);
+  });
+
+  it("backs off after compactions that saved little", async () => {
+    const { manager } = await startManager({
+      window: (_nth, { body }) => Object(body).input, // nothing is shortened
+    });
+    const long = { ...answer, content: "Long. ".repeat(200) };
+    expect(manager.shouldCompact(400)).toBe(true);
+    await manager.compact([user, long], 400);
+    expect(manager.state.backoff).toEqual({ unhelpfulCount: 1, nextAtTokens: 640 });
+    expect([400, 640, 641].map((tokens) => manager.shouldCompact(tokens))).toEqual([
+      false,
+      false,
+      true,
+    ]);
   });
 
   it("puts the stored window before the items, once", async () => {

@@ -1,16 +1,27 @@
+import { publishEvent } from "../../adapter/events.ts";
+import type { RetrySettings } from "../../adapter/throttle.ts";
 import type { Clock } from "../../base/clock.ts";
 import { checkKnownKeys, InvalidOptionError, type KnownKeys } from "../../base/errors.ts";
 import { Session } from "../../session/session.ts";
 import { checkSingleLine } from "../../tools/config-checks.ts";
+import { CompactionError } from "../errors/errors.ts";
+import { OpenAIRequestError } from "../errors/request-error.ts";
 import type { OpenAIClient } from "../http/client.ts";
-import { createRetrySettings } from "../http/retry.ts";
+import { createRetrySettings, withRetries } from "../http/retry.ts";
 import type { WireItem } from "../wire.ts";
-import { canCompact, compactItems } from "./compact-items.ts";
+import {
+  canCompact,
+  compactItems,
+  countTokens,
+  estimateTokens,
+  toCompactedEvent,
+} from "./compact-items.ts";
 import {
   type CompactionConfig,
   type CompactionSettings,
   resolveCompactionSettings,
 } from "./compaction-config.ts";
+import { getCompactionLimit, judgeCompaction } from "./compaction-pacer.ts";
 import { type CompactionState, compactionSlice } from "./compaction-state.ts";
 
 /** The options of a `CompactionManager`. */
@@ -46,10 +57,11 @@ export class CompactionManager {
     options: CompactionManagerOptions,
   ) {
     this.#client = checkCompactionClient(client);
-    this.#settings = resolveCompactionSettings(config, "CompactionManager(config)");
     this.#session = checkSession(session);
     checkKnownKeys(options, "CompactionManager(options)", managerKeys);
-    checkSingleLine(options.model, "CompactionManager(options).model");
+    const { model } = options;
+    checkSingleLine(model, "CompactionManager(options).model");
+    this.#settings = resolveCompactionSettings(config, "CompactionManager(config)", model);
     this.#options = options;
     session.register(compactionSlice);
   }
@@ -59,32 +71,65 @@ export class CompactionManager {
     return this.#session.get(compactionSlice);
   }
 
-  /** Whether a conversation with `currentTokens` tokens exceeds the threshold. */
+  /**
+   * Whether a conversation with `currentTokens` tokens exceeds the threshold, or the higher size that
+   * compactions have backed off to because they saved less than 20 %.
+   */
   shouldCompact(currentTokens: number): boolean {
-    return this.#settings.enabled && currentTokens > this.#settings.thresholdTokens;
+    return (
+      this.#settings.enabled &&
+      currentTokens > getCompactionLimit(this.state.backoff, this.#settings)
+    );
   }
 
   /**
    * Compacts the items at the provider, stores the result in the session, and returns it for the next
-   * request. `tokens` is the token count to record. Throws `CompactionError` on failure, and then the
-   * session is unchanged.
+   * request. `tokens` is the size of the conversation, by default counted at the provider with one
+   * request. Publishes `ContextCompacted`. Throws `CompactionError` on failure, and then the session
+   * is unchanged.
    */
   async compact<Item extends object>(
     items: readonly Item[],
-    tokens = 0,
+    tokens?: number,
   ): Promise<readonly WireItem[]> {
-    const { model, instructions, clock } = this.#options;
-    const { window } = await compactItems(items, tokens, {
+    const { model, instructions } = this.#options;
+    const retry = createRetrySettings(this.#options.clock);
+    const { signal } = new AbortController();
+    const counted = tokens ?? (await this.#countTokens(items, retry, signal));
+    const result = await compactItems(items, counted, {
       client: this.#client,
-      model,
-      instructions,
+      ...{ model, instructions, retry, signal },
       session: this.#session,
       promptName: "",
-      retry: createRetrySettings(clock),
-      signal: new AbortController().signal,
+      judge: (sizes) => judgeCompaction(sizes, this.state.backoff, this.#settings),
       storesResult: true,
     });
+    const { window, usage, verdict, tokensAfter: after } = result;
+    const count = { before: items.length, after: window.length };
+    const details = { items: count, tokens: counted, after, usage, verdict };
+    const publisher = { session: this.#session, prompt: { name: "" }, adapterName: "openai" };
+    const event = toCompactedEvent(window, "endpoint", details);
+    publishEvent({ ...publisher, clock: retry.clock }, event);
     return window;
+  }
+
+  /** Counts the tokens at the provider, or estimates them if it lacks the endpoint. */
+  async #countTokens(
+    items: readonly object[],
+    retry: RetrySettings,
+    signal: AbortSignal,
+  ): Promise<number> {
+    const { model, instructions } = this.#options;
+    const body = { model, input: items, ...(instructions !== undefined && { instructions }) };
+    const request = { text: () => JSON.stringify(body), value: () => body };
+    try {
+      const count = () => countTokens(this.#client, request, { signal });
+      return await withRetries(count, retry, signal);
+    } catch (error) {
+      const estimate = estimateTokens(JSON.stringify(body).length);
+      if (error instanceof OpenAIRequestError && error.status === 404) return estimate;
+      throw new CompactionError(estimate, error, "");
+    }
   }
 
   /**

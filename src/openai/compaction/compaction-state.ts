@@ -1,3 +1,4 @@
+import type { CompactionBackoff } from "../../adapter/events.ts";
 import { copyAndFreeze, deepFreeze, isPlainObject } from "../../base/freeze.ts";
 import { defineSlice, type Slice } from "../../session/slice.ts";
 import { hideEncryptedContent } from "../history/item-bytes.ts";
@@ -14,6 +15,8 @@ export interface CompactionState {
   readonly compactionCount: number;
   /** The model that `window` was compacted for. No other model can read it. */
   readonly model: string | null;
+  /** How far compaction has backed off. Absent if the threshold applies. */
+  readonly backoff?: CompactionBackoff | undefined;
 }
 
 const emptyState: CompactionState = {
@@ -29,7 +32,7 @@ export const compactionSlice: Slice<CompactionState> = Object.freeze({
   ...defineSlice<CompactionState>("openai.compaction", {
     initial: emptyState,
     on: {
-      CompactionKept: ({ compactionCount }, { window: kept, tokens, model }) => {
+      CompactionKept: ({ compactionCount }, { window: kept, tokens, model, backoff }) => {
         const window = kept.map(hideEncryptedContent);
         return {
           encryptedItems: findEncryptedItems(window),
@@ -37,15 +40,21 @@ export const compactionSlice: Slice<CompactionState> = Object.freeze({
           lastCompactionTokens: tokens,
           compactionCount: compactionCount + 1,
           model,
+          ...(backoff && { backoff }),
         };
       },
+      CompactionMeasured: ({ backoff: _estimated, ...state }, { backoff }) => ({
+        ...state,
+        ...(backoff && { backoff }),
+      }),
       CompactionDiscarded: ({ compactionCount }) => ({ ...emptyState, compactionCount }),
     },
   }),
   load(state: unknown) {
     if (!isCompactionState(state)) return "it is not a valid compaction state";
     const window = copyAndFreeze(state.window).map(hideEncryptedContent);
-    return { kept: deepFreeze({ ...state, window, encryptedItems: findEncryptedItems(window) }) };
+    const encryptedItems = findEncryptedItems(window);
+    return { kept: deepFreeze({ ...state, window, encryptedItems }) };
   },
 });
 
@@ -55,8 +64,9 @@ function findEncryptedItems(window: readonly object[]): readonly object[] {
 
 function isCompactionState(state: unknown): state is CompactionState {
   if (!isPlainObject(state)) return false;
-  const { window, lastCompactionTokens, compactionCount, model } = state;
-  const counts = [lastCompactionTokens, compactionCount];
+  const { window, lastCompactionTokens, compactionCount, model, backoff = {} } = state;
+  if (!isPlainObject(backoff)) return false;
+  const counts = [lastCompactionTokens, compactionCount, ...Object.values(backoff)];
   return (
     Array.isArray(window) &&
     window.every(isPlainObject) &&

@@ -48,6 +48,26 @@ describe("a failed compaction", () => {
     });
   });
 
+  it("has an estimate of the tokens if the provider has not counted any yet", async () => {
+    const run = await startCompactionRun([[addCall], answerTurn, [message("Four.")]], {
+      tokens: (nth) => (nth < 3 ? 50 : rejected),
+    });
+    await run.evaluate();
+    const failure = await run.getFailure({ continue: true });
+    expect(failure).toBeInstanceOf(CompactionError);
+    expect((failure as CompactionError).tokenCount).toBeGreaterThan(50);
+  });
+
+  it("does not hide that the provider cannot read the history", async () => {
+    const error = { message: "It could not be verified.", code: "invalid_encrypted_content" };
+    const unreadable = { status: 400, error };
+    const run = await startCompactionRun([[addCall], unreadable], { tokens: () => unreadable });
+    const failure = await run.getFailure();
+    expect(failure).not.toBeInstanceOf(CompactionError);
+    expect(failure).toMatchObject({ message: expect.stringContaining("It could not be verified") });
+    expect([run.turns.length, run.compactions.length]).toEqual([2, 0]);
+  });
+
   it("publishes CompactionFailed after the last answer and keeps the answer", async () => {
     const run = await startCompactionRun([[addCall], answerTurn], {
       tokens: (nth) => (nth === 1 ? 50 : 51),
@@ -122,18 +142,39 @@ describe("a compaction", () => {
     expect(run.session.get(historySlice)).toHaveLength(2);
   });
 
-  it("is also aborted after the last answer", async () => {
-    const controller = new AbortController();
-    const reason = new Error("Enough.");
+  it.each(["cancellation", "deadline"])(
+    "after the last answer ends with a %s without losing the answer, and the next evaluation compacts",
+    async (cause) => {
+      const controller = new AbortController();
+      const limits = () =>
+        cause === "deadline"
+          ? { deadline: Deadline.after(1_500) }
+          : { signal: controller.signal, deadline: Deadline.after(60_000) };
+      const run = await startCompactionRun([[addCall], answerTurn, [message("Four.")]], {
+        tokens: (nth) => (nth === 1 ? 50 : 51),
+        window: (nth) => {
+          setTimeout(() => controller.abort(new Error("Enough.")), 5);
+          return nth === 1 ? { stall: true } : [createEncryptedItem(nth)];
+        },
+      });
+      const response = await run.evaluate(limits());
+      expect(response).toMatchObject({ text: "Three.", finishReason: "stop" });
+      expect(run.bus.of("CompactionFailed")).toMatchObject([{ tokenCount: 51 }]);
+      expect(run.bus.of("PromptExecuted")).toMatchObject([{ text: "Three." }]);
+      expect(run.session.get(compactionSlice)).toEqual(compactionSlice.initial);
+      expect(run.session.get(historySlice)).toHaveLength(4);
+      const { text } = await run.evaluate({ continue: true });
+      expect(text).toBe("Four.");
+      expect(run.turns[2]?.body["input"]).toEqual([systemMessage, createEncryptedItem(2)]);
+    },
+  );
+
+  it("after the last answer may exceed the budget without losing the answer", async () => {
     const run = await startCompactionRun([[addCall], answerTurn], {
       tokens: (nth) => (nth === 1 ? 50 : 51),
-      window: () => {
-        setTimeout(() => controller.abort(reason), 5);
-        return { stall: true };
-      },
     });
-    expect(await run.getFailure({ signal: controller.signal })).toBe(reason);
-    expect(run.bus.of("CompactionFailed")).toEqual([]);
+    const response = await run.evaluate({ budget: new Budget({ maxTotalTokens: 100 }) });
+    expect(response).toMatchObject({ text: "Three.", usage: { totalTokens: 15 + 60 + 100 } });
   });
 
   it("stays when the next request fails and is retried, without repeated items", async () => {

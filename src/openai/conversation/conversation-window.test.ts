@@ -126,7 +126,9 @@ describe("ConversationWindow", () => {
     const { usage: total } = await run.evaluate();
     expect(run.compactions).toHaveLength(2);
     expect(total.totalTokens).toBe(60 + 60 + 2 * 100);
-    expect(run.bus.of("TurnCompleted").map((event) => event.usage.totalTokens)).toEqual([60, 260]);
+    // The second compaction follows the last turn.
+    expect(run.bus.of("TurnCompleted").map((event) => event.usage.totalTokens)).toEqual([60, 160]);
+    expect(run.bus.of("PromptExecuted")).toMatchObject([{ usage: total }]);
   });
 
   it("publishes ContextCompacted with counts and no content", async () => {
@@ -160,7 +162,7 @@ describe("ConversationWindow", () => {
     });
     expect(shown).toContain("encrypted_content: '[8 characters]'");
     expect(shown).not.toMatch(/sealed \d/);
-    expect(JSON.stringify(run.bus.of("TurnCompleted"))).toContain("sealed 2");
+    expect(JSON.stringify(run.bus.of("HistoryAdvanced"))).toContain("sealed 2");
   });
 
   it("uses the last usage if the provider cannot count tokens", async () => {

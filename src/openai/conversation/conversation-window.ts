@@ -1,15 +1,22 @@
-import type { AdapterEvent } from "../../adapter/events.ts";
+import type { AdapterEvent, CompactionBackoff } from "../../adapter/events.ts";
 import type { Turn } from "../../adapter/model-client.ts";
+import { raceAbort } from "../../base/clock.ts";
 import { getErrorMessage } from "../../base/errors.ts";
 import { addUsage, noUsage, type TokenUsage } from "../../base/usage.ts";
 import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
-import { compactItems, countTokens } from "../compaction/compact-items.ts";
+import {
+  type CompactionDetails,
+  compactItems,
+  countTokens,
+  estimateTokens,
+  toCompactedEvent,
+} from "../compaction/compact-items.ts";
+import { CompactionPacer } from "../compaction/compaction-pacer.ts";
 import { compactionSlice } from "../compaction/compaction-state.ts";
 import { CompactionError } from "../errors/errors.ts";
 import { OpenAIRequestError } from "../errors/request-error.ts";
 import type { History } from "../history/history.ts";
 import { classifyItem, getPairSide } from "../history/history-pairs.ts";
-import { sumEncryptedLengths } from "../history/item-bytes.ts";
 import { withRetries } from "../http/retry.ts";
 import type { WireItem } from "../wire.ts";
 import type { RequestBase } from "./attempt-exchange.ts";
@@ -39,6 +46,7 @@ export class ConversationWindow {
   #baseBytes = 0;
   /** The number of items after the last compaction. Compaction waits until it grows. */
   #itemsAfterCompaction: number | null = null;
+  #pacer: CompactionPacer;
   #usage: TokenUsage = noUsage;
   /** Whether the evaluation runs inside a tool handler. Its window is then not stored in the session. */
   #isNested = false;
@@ -46,6 +54,7 @@ export class ConversationWindow {
   constructor(settings: ConversationSettings, publish: (event: AdapterEvent) => void) {
     this.#settings = settings;
     this.#publish = publish;
+    this.#pacer = this.#createPacer();
   }
 
   get isEnabled(): boolean {
@@ -58,9 +67,13 @@ export class ConversationWindow {
     this.#isNested = isNested;
     if (!this.isEnabled || isNested) return { items: [], discarded: null };
     session.register(compactionSlice);
-    const { window, model: compactedFor } = session.get(compactionSlice);
+    const state = session.get(compactionSlice);
+    const { window, model: compactedFor } = state;
     const items = window as readonly WireItem[];
-    if (items.length === 0 || compactedFor === model) return { items, discarded: null };
+    if (items.length === 0 || compactedFor === model) {
+      this.#pacer = this.#createPacer(state.backoff);
+      return { items, discarded: null };
+    }
     const discarded = `it was compacted for the model "${compactedFor}", but the model is now "${model}"`;
     this.#publish({ type: "CompactionDiscarded", reason: discarded });
     return { items: [], discarded };
@@ -71,11 +84,10 @@ export class ConversationWindow {
     this.#itemsAfterCompaction = length;
   }
 
-  /** The request fields that make the server compact. */
-  get requestFields(): object {
-    const { enabled, strategy, thresholdTokens } = this.#settings.compaction;
-    if (!enabled || strategy !== "server") return {};
-    return { context_management: [{ type: "compaction", compact_threshold: thresholdTokens }] };
+  /** The size above which the server compacts; `null` if it does not. */
+  get serverThreshold(): number | null {
+    const { enabled, strategy } = this.#settings.compaction;
+    return enabled && strategy === "server" ? this.#pacer.limit : null;
   }
 
   /** Compacts the history if the next request would exceed the threshold. Returns whether it did. */
@@ -84,50 +96,77 @@ export class ConversationWindow {
     if (!compaction.enabled || compaction.strategy !== "endpoint") return false;
     this.#baseBytes = measured.base.text.length * MAX_BYTES_PER_CHARACTER;
     if (history.length === this.#itemsAfterCompaction) return false;
-    if (this.#estimateMaxTokens(history, measured) <= compaction.thresholdTokens) return false;
+    if (this.#estimateMaxTokens(history, measured) <= this.#pacer.limit) return false;
     if (!isCompactable(history)) return false;
     const tokens = await this.#countTokens(history, measured);
     if (tokens === null) return false;
-    if (tokens <= compaction.thresholdTokens) {
-      this.#lastCount = { tokens, bytes: history.byteLength, base: this.#baseBytes };
-      return false;
-    }
+    this.#lastCount = { tokens, bytes: history.byteLength, base: this.#baseBytes };
+    this.#pacer.onMeasured(tokens, countRequestBytes(history, measured.base));
+    if (tokens <= this.#pacer.limit) return false;
     await this.#compact(history, tokens, measured);
     return true;
   }
 
   /** Called for each response. Applies the server's compaction if the response has one. */
-  onAnswer(history: History, turn: Turn, items: readonly WireItem[]): void {
-    const { totalTokens } = turn.usage;
+  onAnswer(
+    history: History,
+    { turn, items, base }: { turn: Turn; items: readonly WireItem[]; base: RequestBase },
+  ): void {
+    const { totalTokens, inputTokens } = turn.usage;
     const counted = { tokens: totalTokens, bytes: history.byteLength, base: this.#baseBytes };
     this.#lastCount = totalTokens > 0 ? counted : null; // some servers do not report usage
-    if (!this.isEnabled || this.#settings.compaction.strategy !== "server") return;
+    if (!this.isEnabled) return;
+    // The usage of a turn with hosted calls is more than the size of its request.
+    if (inputTokens > 0 && turn.hostedCalls.length === 0)
+      this.#pacer.onMeasured(inputTokens, countRequestBytes(history, base));
+    if (this.#settings.compaction.strategy !== "server") return;
     const index = items.findLastIndex(({ type }) => type === "compaction");
-    if (index === -1) return;
+    if (index !== -1) this.#applyServerCompaction(history, { turn, items, base, index });
+  }
+
+  #applyServerCompaction(
+    history: History,
+    answer: { turn: Turn; items: readonly WireItem[]; base: RequestBase; index: number },
+  ): void {
+    const { turn, items, base, index } = answer;
     const before = history.length;
+    const answerBytes = items.reduce((sum, item) => sum + countBytes(item), 0);
+    const bytesBefore = countRequestBytes(history, base) - answerBytes;
     // With an unanswered call before the compaction, all items stay: the call needs its context.
     const isOpen = items.slice(0, index).some((item) => getPairSide(item) === "call");
     const window = isOpen ? items : items.slice(index);
     history.replaceWithWindow(window);
+    const bytesAfter = countRequestBytes(history, base);
     const { model } = this.#settings;
     const tokens = turn.usage.totalTokens;
-    if (!this.#isNested) this.#publish({ type: "CompactionKept", model, tokens, window });
+    // Compares this request with the next one: the answer's tokens include the compaction itself.
+    const size = turn.usage.inputTokens > 0 ? turn.usage.inputTokens : tokens;
+    const after = (size * bytesAfter) / Math.max(1, bytesBefore);
+    const verdict = this.#pacer.judge({ tokensBefore: size, tokensAfter: after });
+    const { backoff } = verdict;
+    const kept = { type: "CompactionKept", model, tokens, window } as const;
+    if (!this.#isNested) this.#publish(backoff ? { ...kept, backoff } : kept);
+    this.#pacer.onCompacted(size, verdict, bytesAfter);
     const count = { before, after: history.length };
-    this.#reportCompaction(window, { items: count, tokens, after: null, usage: null });
+    this.#reportCompaction(window, { items: count, tokens, after: null, usage: null, verdict });
     this.#lastCount = null;
   }
 
-  /** Compacts after the last answer, for the next evaluation. A failure is reported, not thrown. */
-  async onFinish(history: History, measured: MeasuredRequest): Promise<void> {
+  /**
+   * Compacts after the last answer, for the next evaluation, and returns whether it did. A failure,
+   * a deadline or a cancellation is reported, not thrown: the answer is not lost.
+   */
+  async onFinish(history: History, measured: MeasuredRequest): Promise<boolean> {
     try {
-      await this.compactIfNeeded(history, measured);
+      return await raceAbort(this.compactIfNeeded(history, measured), measured.signal);
     } catch (error) {
-      measured.signal.throwIfAborted();
-      const tokenCount = error instanceof CompactionError ? error.tokenCount : 0;
+      const known = this.#lastCount?.tokens ?? 0;
+      const tokenCount = error instanceof CompactionError ? error.tokenCount : known;
       const reason = getErrorMessage(error);
       const { logger } = this.#settings;
       logger.error("could not compact the conversation", { tokenCount, reason });
       this.#publish({ type: "CompactionFailed", tokenCount, reason });
+      return false;
     }
   }
 
@@ -155,7 +194,7 @@ export class ConversationWindow {
 
   /**
    * Counts the request's tokens at the provider. If the provider lacks the endpoint, returns the last
-   * known count, or `null` without one.
+   * known count, or `null` without one. Returns `null` if the provider cannot read the history.
    */
   async #countTokens(
     history: History,
@@ -172,9 +211,12 @@ export class ConversationWindow {
       return await withRetries(() => countTokens(client, request, options), this.#settings, signal);
     } catch (error) {
       signal.throwIfAborted();
-      const isMissing = error instanceof OpenAIRequestError && error.status === 404;
-      if (isMissing) return this.#lastCount?.tokens ?? null;
-      throw new CompactionError(this.#lastCount?.tokens ?? 0, error, rendered.promptName);
+      const refusal = error instanceof OpenAIRequestError ? error : null;
+      if (refusal?.status === 404) return this.#lastCount?.tokens ?? null;
+      // The provider cannot read the history. The request itself reports that better than a compaction.
+      if (refusal?.code === "invalid_encrypted_content") return null;
+      const estimate = estimateTokens(countRequestBytes(history, base));
+      throw new CompactionError(this.#lastCount?.tokens ?? estimate, error, rendered.promptName);
     }
   }
 
@@ -182,44 +224,31 @@ export class ConversationWindow {
     const before = history.length;
     const { model, session, client, timeoutMs } = this.#settings;
     const { rendered, base, signal } = measured;
-    const { window, usage } = await compactItems(history.window, tokens, {
+    const result = await compactItems(history.window, tokens, {
       ...{ client, model, session, timeoutMs, signal, retry: this.#settings },
       ...{ promptName: rendered.promptName, instructions: rendered.text, secrets: base.secrets },
+      judge: (sizes) => this.#pacer.judge(sizes),
       storesResult: !this.#isNested,
     });
+    const { window, usage, tokensAfter, verdict } = result;
     history.replaceWithWindow(window);
+    this.#pacer.onCompacted(tokens, verdict, countRequestBytes(history, base));
     this.#usage = addUsage(this.#usage, usage);
     this.#itemsAfterCompaction = history.length;
     this.#lastCount = null;
-    const after = usage.outputTokens > 0 ? usage.outputTokens : null;
-    this.#reportCompaction(window, {
-      items: { before, after: history.length },
-      tokens,
-      after,
-      usage,
+    const items = { before, after: history.length };
+    this.#reportCompaction(window, { items, tokens, after: tokensAfter, usage, verdict });
+  }
+
+  #createPacer(backoff?: CompactionBackoff): CompactionPacer {
+    // A nested conversation is not the session's, so its measurements are not stored.
+    return new CompactionPacer(this.#settings, backoff, (event) => {
+      if (!this.#isNested) this.#publish(event);
     });
   }
 
-  #reportCompaction(
-    window: readonly WireItem[],
-    details: {
-      readonly items: { readonly before: number; readonly after: number };
-      readonly tokens: number;
-      readonly after: number | null;
-      readonly usage: TokenUsage | null;
-    },
-  ): void {
-    const { strategy } = this.#settings.compaction;
-    this.#publish({
-      type: "ContextCompacted",
-      tokensBefore: details.tokens,
-      tokensAfter: details.after,
-      strategy,
-      usage: details.usage,
-      itemsBefore: details.items.before,
-      itemsAfter: details.items.after,
-      encryptedLength: sumEncryptedLengths(window),
-    });
+  #reportCompaction(window: readonly WireItem[], details: CompactionDetails): void {
+    this.#publish(toCompactedEvent(window, this.#settings.compaction.strategy, details));
   }
 }
 
@@ -233,6 +262,15 @@ const COUNTED_FIELDS = [
   "reasoning",
   "text",
 ];
+
+/** Returns the size of a request in bytes, to compare it with others: the base is counted in characters. */
+function countRequestBytes({ byteLength }: History, { text }: RequestBase): number {
+  return byteLength + text.length;
+}
+
+function countBytes(item: WireItem): number {
+  return JSON.stringify(item).length;
+}
 
 /** Whether the history has output of the model. Compaction keeps input verbatim. */
 function isCompactable({ items }: History): boolean {

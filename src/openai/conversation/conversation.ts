@@ -1,12 +1,13 @@
 import { type AdapterEvent, publishEvent } from "../../adapter/events.ts";
 import type {
+  FinishedConversation,
   HostedCall,
   ModelClient,
   Omission,
   Turn,
   TurnRequest,
 } from "../../adapter/model-client.ts";
-import { addUsage } from "../../base/usage.ts";
+import { addUsage, noUsage } from "../../base/usage.ts";
 import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import { withoutText } from "../codecs/message-text.ts";
@@ -42,6 +43,8 @@ export class Conversation implements ModelClient {
   #base: CachedBase | null = null;
   #attachments: Promise<WireMessage | null> | null = null;
   #hasCheckedContainers = false;
+  /** The last request that was answered, without its input. */
+  #lastRequest: (Pick<TurnWork["request"], "rendered"> & Pick<TurnWork, "base">) | null = null;
   /** Each turn's items that may belong to hosted tools: the outputs sent, then the response. */
   readonly #turns: (readonly WireItem[])[] = [];
   /** Every hosted tool that was offered, by name. */
@@ -83,6 +86,15 @@ export class Conversation implements ModelClient {
     }
   }
 
+  /** Compacts a conversation that is too long, for the next evaluation. Reports failures as an event. */
+  async finish({ signal }: { readonly signal: AbortSignal }): Promise<FinishedConversation> {
+    const history = this.#history?.history;
+    if (!history || !this.#lastRequest) return { usage: noUsage };
+    const isCompacted = await this.#window.onFinish(history, { ...this.#lastRequest, signal });
+    const usage = this.#window.takeUsage();
+    return isCompacted ? { usage, history: history.takeStep() } : { usage };
+  }
+
   /** Removes the files and containers that were created only for this conversation. */
   async end(): Promise<void> {
     await this.#container.close();
@@ -104,9 +116,9 @@ export class Conversation implements ModelClient {
   async #prepare(request: TurnRequest): Promise<TurnWork> {
     const { rendered, signal } = request;
     const notes = await this.#container.prepare(rendered.promptName, signal);
+    this.#history ??= this.#startHistory(request);
     const base = this.#getRequestBase(request);
     await this.#checkContainers(base, request);
-    this.#history ??= this.#startHistory(request);
     this.#history.startTurn();
     return { request, conversation: this.#history, notes, base, items: [] };
   }
@@ -162,9 +174,9 @@ export class Conversation implements ModelClient {
     this.#turns.push([...work.items, ...items].filter(mayBeHosted));
     for (const tool of rendered.hostedTools) this.#tools.set(tool.name, tool);
     const { history } = conversation;
-    this.#window.onAnswer(history, turn, items);
+    this.#window.onAnswer(history, { turn, items, base });
     const usage = await this.#container.afterTurn({ turn, items, tools: base.value.tools }, signal);
-    if (isLastTurn(turn)) await this.#window.onFinish(history, { base, rendered, signal });
+    this.#lastRequest = { base, rendered };
     const own = addUsage(usage, this.#window.takeUsage());
     return { ...turn, usage: addUsage(turn.usage, own), history: history.takeStep() };
   }
@@ -174,17 +186,20 @@ export class Conversation implements ModelClient {
     const cached = this.#base;
     const { env } = this.#container;
     const isSame = cached?.rendered === rendered && cached.toolChoice === toolChoice;
-    if (cached && isSame && cached.containerId === env.containerId) return cached.base;
+    const { serverThreshold } = this.#window;
+    const isSameServer =
+      cached?.containerId === env.containerId && cached.serverThreshold === serverThreshold;
+    if (cached && isSame && isSameServer) return cached.base;
     const value = {
       ...createWireRequest(rendered, toolChoice, this.#settings, env),
-      ...this.#window.requestFields,
+      ...toContextManagement(serverThreshold),
     };
     const secrets = [
       ...readSecrets(this.#settings.client),
       ...collectToolSecrets(value.tools ?? []),
     ];
     const base = { value, text: JSON.stringify(value), secrets };
-    this.#base = { rendered, toolChoice, containerId: env.containerId, base };
+    this.#base = { rendered, toolChoice, containerId: env.containerId, serverThreshold, base };
     return base;
   }
 
@@ -262,12 +277,14 @@ interface CachedBase {
   readonly rendered: RenderedPrompt;
   readonly toolChoice: unknown;
   readonly containerId: string | null;
+  readonly serverThreshold: number | null;
   readonly base: RequestBase;
 }
 
-/** Whether the turn is the last one, because it requests no tool calls. */
-function isLastTurn({ toolCalls, delegatedCalls = [] }: Turn): boolean {
-  return toolCalls.length === 0 && delegatedCalls.length === 0;
+/** Creates the request field that makes the server compact. */
+function toContextManagement(threshold: number | null): object {
+  if (threshold === null) return {};
+  return { context_management: [{ type: "compaction", compact_threshold: threshold }] };
 }
 
 /** Whether a codec may read the item. Others are not retained, to save memory in long evaluations. */

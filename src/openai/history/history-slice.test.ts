@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { MemorySessionStore } from "../../../tests/support/memory-session-store.ts";
 import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
-import type { TurnCompleted } from "../../adapter/events.ts";
+import type { HistoryAdvanced, TurnCompleted } from "../../adapter/events.ts";
 import { noUsage } from "../../base/usage.ts";
 import { Session } from "../../session/session.ts";
 import { JsonlSessionStore } from "../../stores/jsonl-session-store.ts";
@@ -11,17 +11,14 @@ const item = (id: string) => ({ type: "message", id });
 const readIds = (items: readonly object[]) =>
   items.map((entry) => ("id" in entry ? entry.id : null));
 
-function createTurn(kept: number, added: readonly object[], adapter = "openai"): TurnCompleted {
-  return { ...createTurnWithoutHistory(adapter), history: { kept, added } };
+function createTurn(kept: number, added: readonly object[], adapter = "openai"): HistoryAdvanced {
+  return { ...createStamp(adapter), type: "HistoryAdvanced", turn: 1, kept, added };
 }
 
 function createTurnWithoutHistory(adapter = "openai"): TurnCompleted {
   return {
+    ...createStamp(adapter),
     type: "TurnCompleted",
-    sessionId: "s",
-    promptName: "p",
-    adapter,
-    createdAt: "2030-01-01T12:00:00.000Z",
     turn: 1,
     text: "",
     toolCalls: [],
@@ -32,7 +29,19 @@ function createTurnWithoutHistory(adapter = "openai"): TurnCompleted {
   };
 }
 
-function applyTurns(kept: unknown, ...turns: readonly TurnCompleted[]): unknown {
+function createStamp(adapter: string) {
+  return {
+    sessionId: "s",
+    promptName: "p",
+    adapter,
+    createdAt: "2030-01-01T12:00:00.000Z",
+  };
+}
+
+function applyTurns(
+  kept: unknown,
+  ...turns: readonly (HistoryAdvanced | TurnCompleted)[]
+): unknown {
   return turns.reduce((state, event) => historySlice.reduce(state, event), kept);
 }
 

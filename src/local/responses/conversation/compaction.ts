@@ -4,7 +4,7 @@ import type { WireItem } from "../../../openai/wire.ts";
 import { ApiProblem } from "../../api-problem.ts";
 import type { Ids } from "../../ids.ts";
 import type { ToolCatalog } from "../../tools/tool-catalog.ts";
-import type { Sealer } from "../../turn/sealer.ts";
+import { SEALING_REMEDY, type Sealer } from "../../turn/sealer.ts";
 import { createCompactionDigest } from "./compaction-digest.ts";
 
 /** Services to open compactions. */
@@ -60,7 +60,7 @@ export function openCompactions(
       continue;
     }
     const opened = reader.sealer.open(String(item["encrypted_content"] ?? ""));
-    if (!opened) throw createTamperedProblem(before.count + index);
+    if (!opened) throw createUnverifiedProblem(item, before.count + index);
     const within = openCompactions(unpackItems(opened), reader).map((one) =>
       removeContainer(one, reader.catalog),
     );
@@ -117,10 +117,15 @@ function unpackItems({ packed }: WireItem): readonly WireItem[] {
 const MAX_PACKED_LENGTH = 16 * 1024;
 const MAX_UNPACKED_BYTES = 256 * 1024 * 1024;
 
-/** Creates the error for encrypted content that was changed. */
-export function createTamperedProblem(place: number): ApiProblem {
+/**
+ * Creates the error for encrypted content that was changed or that another key sealed: OpenAI's wording, and the
+ * local remedy.
+ */
+export function createUnverifiedProblem({ id }: WireItem, place: number): ApiProblem {
+  const item = typeof id === "string" ? ` for item ${id}` : "";
+  const reason = "Reason: Encrypted content could not be decrypted or parsed.";
+  const message = `The encrypted content${item} could not be verified. ${reason} ${SEALING_REMEDY}`;
   const param = `input[${place}].encrypted_content`;
-  const message = "The encrypted content could not be verified.";
   return new ApiProblem(400, message, { param, code: "invalid_encrypted_content" });
 }
 

@@ -6,7 +6,7 @@ import type { ToolCatalog } from "../../tools/tool-catalog.ts";
 import type { Sealer } from "../../turn/sealer.ts";
 import { checkHistory } from "../check/check-history.ts";
 import type { CheckedRequest } from "../check/request.ts";
-import { createTamperedProblem, openCompactions } from "./compaction.ts";
+import { createUnverifiedProblem, openCompactions } from "./compaction.ts";
 import { Conversation, isCompaction } from "./conversation.ts";
 import { RecentThreads } from "./recent-threads.ts";
 import { Thread, type ThreadPoint } from "./thread.ts";
@@ -113,9 +113,10 @@ export class Conversations {
   }
 
   #checkSeals(items: readonly WireItem[], count: number): void {
-    for (const [index, { type, encrypted_content: sealed }] of items.entries()) {
+    for (const [index, item] of items.entries()) {
+      const { type, encrypted_content: sealed } = item;
       if (type !== "reasoning" || typeof sealed !== "string" || sealed === "") continue;
-      if (!this.#sealer.open(sealed)) throw createTamperedProblem(count + index);
+      if (!this.#sealer.open(sealed)) throw createUnverifiedProblem(item, count + index);
     }
   }
 
