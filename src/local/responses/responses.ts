@@ -2,6 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import { readRecords } from "../../base/loose-fields.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import type { TurnOutcome, TurnServices } from "../turn/turn.ts";
+import { UsageMeter } from "../turn/usage-meter.ts";
 import { applyIncludes } from "./check/apply-includes.ts";
 import { type CheckedRequest, createRequestCheck, type RequestCheck } from "./check/request.ts";
 import { selectAllowedTools } from "./check/tool-choice.ts";
@@ -13,7 +14,8 @@ import { countInputTokens } from "./conversation/count-input-tokens.ts";
 import { checkContainers } from "./resolve-container.ts";
 import { createResponseObject } from "./response-object.ts";
 import { runTurn } from "./run-turn.ts";
-import { createUsage } from "./usage.ts";
+import type { TurnListener } from "./turn-progress.ts";
+import { createUsage, toResponseUsage } from "./usage.ts";
 
 /** Options of {@link Responses}. */
 export interface ResponsesOptions {
@@ -28,6 +30,8 @@ export interface StartedResponse {
   readonly conversation: Conversation;
   /** The response object, with the status `in_progress`. */
   readonly response: WireItem;
+  /** The tokens that the model has reported so far. */
+  readonly usage: UsageMeter;
 }
 
 /** Creates responses: validates a request, runs its turn and stores the result. */
@@ -57,27 +61,27 @@ export class Responses {
     return {
       request,
       conversation,
+      usage: new UsageMeter(),
       response: createResponseObject({ ...parts, status: "in_progress" }, catalog),
     };
   }
 
-  /** Runs the turn and returns the finished response. Calls `onItem` with each item when it is complete. */
+  /** Runs the turn and returns the finished response. The turn waits for its listener. */
   async finish(
     started: StartedResponse,
     signal: AbortSignal,
-    onItem: (item: WireItem) => void = () => {},
+    { onBegin, onItem = () => {} }: TurnListener = {},
   ): Promise<WireItem> {
     const { request, conversation } = started;
     const { catalog } = this.#turns;
     const toShownItem = (item: WireItem) => applyIncludes(item, request.include, catalog);
+    const showItem = (item: WireItem) => onItem(toShownItem(item));
     const outcome = request.compactNow
-      ? compactNow(conversation, this.#turns)
-      : await this.#runTurn(started, signal, (item) => onItem(toShownItem(item)));
-    if (request.compactNow) for (const item of outcome.output) onItem(toShownItem(item));
+      ? await this.#compactNow(conversation, { onBegin, onItem: showItem })
+      : await this.#runTurn(started, signal, { onBegin, onItem: showItem });
     const tokens = countInputTokens(request, conversation);
-    const output = this.#appendCompaction(started, outcome, tokens, (item) =>
-      onItem(toShownItem(item)),
-    );
+    const output = await this.#appendCompaction(started, outcome, tokens, showItem);
+    const { reported } = started.usage;
     const response = createResponseObject(
       {
         id: String(started.response["id"]),
@@ -85,7 +89,7 @@ export class Responses {
         completedAt: this.#nowSeconds(),
         status: outcome.status,
         output: output.map(toShownItem),
-        usage: createUsage(tokens, output),
+        usage: reported ? toResponseUsage(reported) : createUsage(tokens, output),
         error: outcome.error,
         incompleteReason: outcome.incompleteReason,
         echo: request.echo,
@@ -98,7 +102,7 @@ export class Responses {
     return response;
   }
 
-  async #runTurn(started: StartedResponse, signal: AbortSignal, onItem: (item: WireItem) => void) {
+  async #runTurn(started: StartedResponse, signal: AbortSignal, listener: TurnListener) {
     const { request, conversation } = started;
     const added = conversation.notable
       .filter(({ type }) => type === "additional_tools")
@@ -119,17 +123,18 @@ export class Responses {
       maxOutputTokens: request.maxOutputTokens,
       parallelToolCalls: request.parallelToolCalls,
       signal,
+      usage: started.usage,
     };
-    return await runTurn(input, this.#turns, onItem);
+    return await runTurn(input, this.#turns, listener);
   }
 
   /** Appends a compaction item if the conversation exceeds the client's threshold. */
-  #appendCompaction(
+  async #appendCompaction(
     { request, conversation }: StartedResponse,
     { output, status }: TurnOutcome,
     tokens: number,
-    onItem: (item: WireItem) => void,
-  ): readonly WireItem[] {
+    onItem: (item: WireItem) => void | Promise<void>,
+  ): Promise<readonly WireItem[]> {
     const { compactThreshold } = request;
     const isOver = compactThreshold !== null && tokens > compactThreshold;
     const isDone = output.some(({ type }) => type === "compaction");
@@ -137,16 +142,23 @@ export class Responses {
     const hasAnswered = output.at(-1)?.["type"] === "message";
     if (!isOver || isDone || !hasAnswered || status !== "completed") return output;
     const item = createCompactionItem([...conversation.readable, ...output], this.#turns);
-    onItem(item);
+    await onItem(item);
     return [...output, item];
+  }
+
+  /** Compacts the conversation instead of calling the model. */
+  async #compactNow(
+    { readable }: Conversation,
+    { onBegin, onItem }: TurnListener,
+  ): Promise<TurnOutcome> {
+    await onBegin?.();
+    const item = createCompactionItem(readable, this.#turns);
+    await onItem?.(item);
+    const output = [item];
+    return { status: "completed", output, incompleteReason: null, error: null, containerId: null };
   }
 
   #nowSeconds(): number {
     return Math.floor(this.#clock.now() / 1000);
   }
-}
-
-function compactNow({ readable }: Conversation, turns: TurnServices): TurnOutcome {
-  const output = [createCompactionItem(readable, turns)];
-  return { status: "completed", output, incompleteReason: null, error: null, containerId: null };
 }
