@@ -76,6 +76,7 @@ export function takeStep(
     ...{ text, calls, usage, result, failure },
     native: sortByUse(state.native, message?.uses ?? []),
     retry: isFirstRetry ? retry : null,
+    hasRetried: retry !== null,
   };
   const lastHandedOut = hasEnded ? state.lastHandedOut : number;
   const taken = {
@@ -105,7 +106,7 @@ export function hasReadMessage(
 
 function applySdkMessage(state: RunState, message: UnknownRecord): RunState {
   const draft = readMessage(state.draft, message);
-  if (draft) return countMessage({ ...state, draft, failure: null });
+  if (draft) return countMessage({ ...state, draft, failure: null, retry: null });
   if (message["type"] === "assistant" && isSynthetic(message))
     return { ...state, failure: message };
   if (message["type"] === "result")
