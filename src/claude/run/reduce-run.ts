@@ -106,7 +106,7 @@ export function hasReadMessage(
 
 function applySdkMessage(state: RunState, message: UnknownRecord): RunState {
   const draft = readMessage(state.draft, message);
-  if (draft) return countMessage({ ...state, draft, failure: null, retry: null });
+  if (draft) return countMessage({ ...state, draft, failure: null });
   if (message["type"] === "assistant" && isSynthetic(message))
     return { ...state, failure: message };
   if (message["type"] === "result")
@@ -123,6 +123,7 @@ function countMessage(state: RunState): RunState {
   return {
     ...state,
     lastCounted: message.number,
+    retry: null,
     usage: addUsage(state.usage, message.usage),
     text: state.isCutOff ? state.text + message.text : message.text,
     isCutOff: message.stopReason === null || message.stopReason === "max_tokens",
