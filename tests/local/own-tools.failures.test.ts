@@ -290,7 +290,7 @@ describe("the use action", () => {
     ],
     [
       { kind: "local_shell", args: {} },
-      "the model used the tool 'local_shell', but the local provider cannot run",
+      "the model used the tool 'local_shell', which is not supported by the local provider",
     ],
     [
       { kind: "dice", args: { sides: "six" } },

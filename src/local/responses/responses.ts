@@ -52,10 +52,11 @@ export class Responses {
   start(body: unknown): StartedResponse {
     const { catalog, tools } = this.#turns;
     const request = this.#checkRequest(body);
-    rejectUnsupportedTools(request, catalog);
     const conversation = this.#conversations.createConversation(request);
+    const { notable } = conversation;
+    rejectUnsupportedTools(request.tools, notable, catalog);
     const { containers } = tools;
-    checkContainers(request.tools, conversation.notable, { containers, catalog });
+    checkContainers(request.tools, notable, { containers, catalog });
     const id = this.#turns.ids.next("resp_");
     const parts = { id, createdAt: this.#nowSeconds(), output: [], echo: request.echo };
     return {

@@ -43,7 +43,7 @@ export function findToolUse(action: ModelAction, { input, services }: TurnState)
   const run = tool.run?.bind(tool);
   if (!run)
     throw new StepFault(
-      `the model ${did}, but the local provider cannot run this tool. Change the step.`,
+      `the model ${did}, which is not supported by the local provider. Change the step.`,
     );
   tool.checkServices?.(services.tools);
   return { tool, args, entry, run };

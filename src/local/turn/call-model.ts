@@ -21,6 +21,7 @@ export async function callModel(
 ): Promise<readonly ModelAction[]> {
   let reported: TokenUsage | null = null;
   const onUsage = (parts: Partial<TokenUsage>) => {
+    if (!Object.values(parts).every((count) => Number.isFinite(count) && count >= 0)) return;
     reported = addUsage(reported ?? toUsage({}), toUsage(parts));
   };
   const actions = await model.respond(request, { signal, onUsage });
