@@ -1,6 +1,7 @@
 import { constants, type Stats } from "node:fs";
-import { lstat, mkdir, open, readdir, rmdir, unlink } from "node:fs/promises";
+import { lstat, open, readdir, rmdir, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { createFolder } from "../../host/create-folder.ts";
 import { replaceFile } from "../../host/open-no-follow.ts";
 import { getErrorCode, ignoreErrorCodes } from "../../host/to-filesystem-error.ts";
 import { type ResolvedPath, resolveHostPath } from "../filesystem/resolve-host-path.ts";
@@ -79,7 +80,7 @@ export class SyncTarget {
   }
 
   async #createFolders(folder: string): Promise<void> {
-    const first = await mkdir(folder, { recursive: true });
+    const first = await createFolder(folder);
     if (first === undefined) return;
     for (let made = folder; made.length >= first.length; made = dirname(made))
       this.#createdFolders.add(made);
