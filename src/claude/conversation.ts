@@ -130,7 +130,9 @@ export class Conversation implements ModelClient {
       if (turn === 1) await this.end();
       const attempt = findAttemptedAnswer(step) ?? this.#attemptedAnswer;
       const [result, failure] = [step.result, step.failure].map(resources.redact);
-      throw toResultError(result ?? {}, failure ?? null, rendered.promptName, attempt);
+      const { promptName } = rendered;
+      const { hasRetried } = step;
+      throw toResultError(result ?? {}, failure ?? null, { promptName, attempt, hasRetried });
     }
     return this.#toTurn(resources, step);
   }

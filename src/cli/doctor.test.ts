@@ -1,7 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { Sandbox } from "../local/sandbox/sandbox.ts";
-import { createFinding, doctor, examineNode } from "./doctor.ts";
+import { doctor } from "./doctor.ts";
+import { createFinding, examineNode } from "./examine-machine.ts";
 
 function createSandbox(name: string, usable: boolean): Sandbox {
   return {
@@ -26,7 +27,10 @@ describe("wink doctor", () => {
   test("lists each sandbox, whether it works, its isolation and the default", async () => {
     const lines = captureOutput();
     expect(
-      await doctor({ json: false }, [createSandbox("strong", false), createSandbox("weak", true)]),
+      await doctor({
+        json: false,
+        sandboxes: [createSandbox("strong", false), createSandbox("weak", true)],
+      }),
     ).toBe(0);
     const text = lines.join("\n");
     expect(text).toContain(`✓ Node: ${process.versions.node}`);
@@ -38,13 +42,13 @@ describe("wink doctor", () => {
 
   test("exits with 1 if no sandbox works", async () => {
     const lines = captureOutput();
-    expect(await doctor({ json: false }, [createSandbox("only", false)])).toBe(1);
+    expect(await doctor({ json: false, sandboxes: [createSandbox("only", false)] })).toBe(1);
     expect(lines.join("\n")).toContain("No sandbox works on this machine.");
   });
 
   test("--json prints one document", async () => {
     const lines = captureOutput();
-    await doctor({ json: true }, [createSandbox("only", true)]);
+    await doctor({ json: true, sandboxes: [createSandbox("only", true)] });
     expect(JSON.parse(lines.join(""))).toEqual({
       node: { found: true, says: process.versions.node },
       sqliteFts5: { found: true, says: expect.stringContaining("SQLite") },
@@ -65,6 +69,51 @@ describe("wink doctor", () => {
       ],
       auto: "only",
     });
+  });
+
+  test("prints each line as soon as it is known, and tries all sandboxes at the same time", async () => {
+    const lines = captureOutput();
+    const trials = ["strong", "weak"].map((name) => {
+      const { promise, resolve } = Promise.withResolvers<{ usable: boolean; reason: string }>();
+      const probe = vi.fn(() => promise);
+      return { sandbox: { ...createSandbox(name, true), probe }, probe, resolve };
+    });
+    const sandboxes = trials.map(({ sandbox }) => sandbox);
+    const done = doctor({ json: false, sandboxes });
+    await expect.poll(() => lines.join("\n")).toContain("Sandboxes for code");
+    expect(lines[0]).toBe("Requirements:\n");
+    expect(trials.map(({ probe }) => probe.mock.calls.length)).toEqual([1, 1]);
+    const [strong, weak] = trials;
+    weak?.resolve({ usable: true, reason: "it is fast" });
+    strong?.resolve({ usable: false, reason: "it is slow" });
+    expect(await done).toBe(0);
+    const text = lines.join("\n");
+    expect(text.indexOf("✗ strong: it is slow")).toBeLessThan(text.indexOf("✓ weak: it is fast"));
+  });
+
+  test("shows the running check on a terminal at once, and nothing elsewhere", async () => {
+    const lines = captureOutput();
+    const written: string[] = [];
+    const write = (text: string) => void written.push(text);
+    const sandboxes = [createSandbox("only", true)];
+    const running = doctor({ json: false, sandboxes, terminal: { isTTY: true, write } });
+    expect(written[0]).toBe("\r\u001b[KChecking this machine …");
+    await running;
+    expect(written.join("")).toContain("… only: trial run");
+    expect(written.at(-1)).toBe("\r\u001b[K");
+    written.length = 0;
+    await doctor({ json: false, sandboxes, terminal: { isTTY: false, write } });
+    await doctor({ json: true, sandboxes, terminal: { isTTY: true, write } });
+    expect(written).toEqual([]);
+    expect(lines.join("")).not.toContain("…");
+  });
+
+  test("reports a sandbox whose trial throws", async () => {
+    const lines = captureOutput();
+    const probe = () => Promise.reject(new Error("no bwrap"));
+    const sandboxes = [{ ...createSandbox("only", true), probe }];
+    expect(await doctor({ json: false, sandboxes })).toBe(1);
+    expect(lines.join("\n")).toContain("✗ only: no bwrap");
   });
 
   test("exits with 0 exactly if a sandbox works on this machine", () => {

@@ -1,154 +1,73 @@
-import { execFile } from "node:child_process";
-import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
-import { promisify, styleText } from "node:util";
-import { getErrorMessage } from "../base/errors.ts";
-import { checkSandboxStarts } from "../claude/sandbox/prepare-sandbox.ts";
+import { styleText } from "node:util";
 import { listSandboxes } from "../local/sandbox/choose-sandbox.ts";
 import type { Sandbox } from "../local/sandbox/sandbox.ts";
+import { finishChecks, type RunningChecks, startChecks } from "./examine-machine.ts";
+import { ProgressLine, type Terminal } from "./progress-line.ts";
 
-/** Available features of this machine, as printed by `wink doctor --json`. */
-export interface Examination {
-  readonly node: Finding;
-  /** Full-text search in node:sqlite, used by the local provider's file search. */
-  readonly sqliteFts5: Finding;
-  /** Used by the bubblewrap sandbox. */
-  readonly python3: Finding;
-  /** Used by the wasm sandbox. */
-  readonly pyodide: Finding;
-  /** Used by `weakincentives/claude`. */
-  readonly claudeSdk: Finding;
-  /** Sandbox for the commands that Claude runs. */
-  readonly claudeSandbox: Finding;
-  /** Sandboxes, strongest first. */
-  readonly sandboxes: readonly ExaminedSandbox[];
-  /** The sandbox that `auto` selects, or `null` if none works. */
-  readonly auto: string | null;
-}
-
-export interface Finding {
-  readonly found: boolean;
-  /** The version, or the problem and its remedy. */
-  readonly says: string;
-}
-
-export interface ExaminedSandbox {
-  readonly name: string;
-  readonly usable: boolean;
-  readonly reason: string;
-  readonly isolation: string;
+/** Options of `wink doctor`. */
+export interface DoctorOptions {
+  readonly json: boolean;
+  /** The sandboxes to try. @default all sandboxes of the library */
+  readonly sandboxes?: readonly Sandbox[] | undefined;
+  /** Where the running check is shown if it is a terminal. @default standard error */
+  readonly terminal?: Terminal | undefined;
 }
 
 /**
- * Prints the available features of this machine. Returns the exit code: 0 if a sandbox can run
- * code, 1 if not.
+ * Prints the available features of this machine, each as soon as it is known. Returns the exit code: 0 if a
+ * sandbox can run code, 1 if not.
  */
-export async function doctor(
-  { json }: { readonly json: boolean },
-  sandboxes?: readonly Sandbox[],
-): Promise<0 | 1> {
-  const examination = await examine(sandboxes ?? (await listSandboxes()));
+export async function doctor({
+  json,
+  sandboxes,
+  terminal = process.stderr,
+}: DoctorOptions): Promise<0 | 1> {
+  const progress = new ProgressLine(json ? { write: () => {} } : terminal);
+  progress.show("Checking this machine …");
+  const checks = startChecks(sandboxes ?? (await listSandboxes()));
+  if (!json) await printReport(checks, progress);
+  const examination = await finishChecks(checks);
   if (json) console.log(JSON.stringify(examination, null, 2));
-  else for (const line of formatReport(examination)) console.log(line);
   return examination.auto === null ? 1 : 0;
 }
 
-async function examine(sandboxes: readonly Sandbox[]): Promise<Examination> {
-  const examined: ExaminedSandbox[] = [];
-  for (const sandbox of sandboxes) {
-    const { usable, reason } = await sandbox.probe();
-    examined.push({ name: sandbox.name, usable, reason, isolation: sandbox.isolation });
-  }
-  return {
-    node: examineNode(process.versions.node),
-    sqliteFts5: await createFinding(readSqliteVersion, "Use a Node.js build that includes it"),
-    python3: await createFinding(
-      readPythonVersion,
-      "Install python3 (on Debian: apt install python3)",
-    ),
-    pyodide: await createFinding(readPyodideVersion, "Run npm install pyodide"),
-    claudeSdk: await createFinding(
-      readClaudeSdkVersion,
-      "Run npm install @anthropic-ai/claude-agent-sdk",
-    ),
-    claudeSandbox: await createFinding(tryClaudeSandbox, "Otherwise, run Claude without commands"),
-    sandboxes: examined,
-    auto: examined.find(({ usable }) => usable)?.name ?? null,
+/** Prints the report in its usual order. All checks run at the same time, so a line waits only for its own. */
+async function printReport(
+  { findings, sandboxes }: RunningChecks,
+  progress: ProgressLine,
+): Promise<void> {
+  const print = (line: string) => {
+    progress.clear();
+    console.log(line);
   };
-}
-
-/** Returns whether a version of Node.js is supported. */
-export function examineNode(version: string): Finding {
-  const [major = 0, minor = 0] = version.split(".").map(Number);
-  const found = major > 22 || (major === 22 && minor >= 19);
-  return { found, says: found ? version : `${version} is too old. Install Node.js 22.19 or later` };
-}
-
-/** Returns the result of `look`, or the reason why it failed and the remedy. */
-export async function createFinding(look: () => Promise<string>, remedy: string): Promise<Finding> {
-  try {
-    return { found: true, says: await look() };
-  } catch (error) {
-    const [problem = ""] = getErrorMessage(error).split("\n", 1);
-    return { found: false, says: `${problem.replace(/\.$/, "")}. ${remedy}` };
+  const printFinding = async (name: string, check: keyof RunningChecks["findings"]) => {
+    progress.show(`  … ${name}`);
+    const { found, says } = await findings[check];
+    print(formatLine(found, name, says));
+  };
+  print("Requirements:\n");
+  await printFinding("Node", "node");
+  await printFinding("full-text search", "sqliteFts5");
+  await printFinding("python3", "python3");
+  await printFinding("pyodide", "pyodide");
+  print("\nOptional, for agents on Claude:\n");
+  await printFinding("Claude Agent SDK", "claudeSdk");
+  await printFinding("command sandbox", "claudeSandbox");
+  print("\nSandboxes for code that a model writes, strongest first:\n");
+  let auto: string | null = null;
+  for (const { name, examined } of sandboxes) {
+    progress.show(`  … ${name}: trial run, a few seconds`);
+    const { usable, reason, isolation } = await examined;
+    print(formatLine(usable, name, reason));
+    print(`    ${isolation}`);
+    if (usable) auto ??= name;
   }
-}
-
-async function readSqliteVersion(): Promise<string> {
-  const { DatabaseSync } = await import("node:sqlite");
-  const database = new DatabaseSync(":memory:");
-  try {
-    database.exec("CREATE VIRTUAL TABLE page USING fts5(text)");
-    const row = database.prepare("SELECT sqlite_version() AS version").get();
-    return `SQLite ${row?.["version"]}`;
-  } finally {
-    database.close();
-  }
-}
-
-async function readPythonVersion(): Promise<string> {
-  const { stdout } = await promisify(execFile)("python3", ["--version"]);
-  return stdout.trim();
-}
-
-async function readPyodideVersion(): Promise<string> {
-  const file = createRequire(import.meta.url).resolve("pyodide/package.json");
-  const { version }: { version: string } = JSON.parse(await readFile(file, "utf8"));
-  return version;
-}
-
-async function readClaudeSdkVersion(): Promise<string> {
-  const main = import.meta.resolve("@anthropic-ai/claude-agent-sdk");
-  const { version }: { version: string } = JSON.parse(
-    await readFile(new URL("package.json", main), "utf8"),
+  print(
+    auto === null
+      ? "\nNo sandbox works on this machine. wink serve cannot run code until you install one."
+      : `\nwink serve uses ${auto} by default.`,
   );
-  return version;
-}
-
-async function tryClaudeSandbox(): Promise<string> {
-  await checkSandboxStarts(process.env["PATH"] ?? "");
-  return "available";
-}
-
-function* formatReport({ sandboxes, auto, ...findings }: Examination): Generator<string> {
-  const { node, sqliteFts5, python3, pyodide, claudeSdk, claudeSandbox } = findings;
-  yield "Requirements:\n";
-  yield formatLine(node.found, "Node", node.says);
-  yield formatLine(sqliteFts5.found, "full-text search", sqliteFts5.says);
-  yield formatLine(python3.found, "python3", python3.says);
-  yield formatLine(pyodide.found, "pyodide", pyodide.says);
-  yield "\nOptional, for agents on Claude:\n";
-  yield formatLine(claudeSdk.found, "Claude Agent SDK", claudeSdk.says);
-  yield formatLine(claudeSandbox.found, "command sandbox", claudeSandbox.says);
-  yield "\nSandboxes for code that a model writes, strongest first:\n";
-  for (const { name, usable, reason, isolation } of sandboxes) {
-    yield formatLine(usable, name, reason);
-    yield `    ${isolation}`;
-  }
-  yield auto === null
-    ? "\nNo sandbox works on this machine. wink serve cannot run code until you install one."
-    : `\nwink serve uses ${auto} by default.`;
-  yield "Not required: a browser, Docker, an account, a network.";
+  print("Not required: a browser, Docker, an account, a network.");
 }
 
 function formatLine(good: boolean, name: string, says: string): string {

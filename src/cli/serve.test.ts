@@ -192,6 +192,16 @@ describe("wink serve as a command", () => {
       1,
       /^InvalidOptionError: --data-dir must be a folder .*\/dev\/null/,
     ],
+    [
+      ["--data-dir", "/proc/wink-none"],
+      1,
+      /^InvalidOptionError: --data-dir must be a folder that can be created and written to \(.*\), got "\/proc\/wink-none". Use another folder\./,
+    ],
+    [
+      ["--data-dir", "/sys"],
+      1,
+      /^InvalidOptionError: --data-dir must be a folder .*, got "\/sys". Use another folder\./,
+    ],
     [["--model", "/nowhere.json"], 1, /^InvalidOptionError: --model must be a readable file/],
     [
       ["--upstream", "ftp://a", "--upstream-model", "m"],

@@ -10,7 +10,7 @@ export class ApiProblem extends Error {
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(status: number, message: string, details: ApiProblemDetails = {}) {
-    super(message);
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.status = status;
     this.type = details.type ?? (status >= 500 ? "server_error" : "invalid_request_error");
     this.param = details.param ?? null;
@@ -31,6 +31,8 @@ export interface ApiProblemDetails {
   readonly param?: string | null | undefined;
   readonly code?: string | null | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** The error behind it. Clients do not see it. */
+  readonly cause?: unknown;
 }
 
 /** `404 Response with id 'resp_1' not found.`, OpenAI's wording for most resources. */

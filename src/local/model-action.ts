@@ -19,6 +19,11 @@ export type ModelAction =
         readonly args: object | string;
         /** The `call_id` of the call. @default a new id */
         readonly callId?: string;
+        /**
+         * Whether the request may lack the function, to test how a client handles a name that the model made
+         * up. @default false: the call fails unless the request offers the function
+         */
+        readonly madeUp?: boolean;
       };
     }
   | {

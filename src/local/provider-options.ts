@@ -26,7 +26,7 @@ export interface LocalProviderOptions {
   readonly tools?: readonly LocalTool[] | undefined;
   /** Limits of one request. @default see {@link LocalLimits} */
   readonly limits?: LocalLimits | undefined;
-  /** Called with unexpected errors of the server itself. @default `console.error` */
+  /** Called with unexpected errors of the server itself, and with errors that a script throws. @default `console.error` */
   readonly onFault?: ((error: unknown) => void) | undefined;
 }
 

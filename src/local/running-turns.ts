@@ -1,6 +1,7 @@
 import type { WireItem } from "../openai/wire.ts";
 import { ApiProblem } from "./api-problem.ts";
 import { Responses, type StartedResponse } from "./responses/responses.ts";
+import type { TurnListener } from "./responses/turn-progress.ts";
 
 /**
  * Responses that wait for their running turns when disposed, so that the resources the turns use can be closed
@@ -23,9 +24,9 @@ export class RunningTurns extends Responses implements AsyncDisposable {
   override async finish(
     started: StartedResponse,
     signal: AbortSignal,
-    onItem?: (item: WireItem) => void,
+    listener?: TurnListener,
   ): Promise<WireItem> {
-    const turn = super.finish(started, signal, onItem);
+    const turn = super.finish(started, signal, listener);
     this.#running.add(turn);
     try {
       return await turn;

@@ -26,6 +26,7 @@ import { FileStore } from "./store/file-store.ts";
 import { ResponseStore } from "./store/response-store.ts";
 import { builtInTools } from "./tools/index.ts";
 import { ToolCatalog } from "./tools/tool-catalog.ts";
+import { ModelSteps } from "./turn/model-steps.ts";
 import { sealer } from "./turn/sealer.ts";
 import type { TurnServices } from "./turn/turn.ts";
 import type { WebPages } from "./web/web-pages.ts";
@@ -61,7 +62,7 @@ export async function startServer(
     sealer: sealer(readSealKey(dataDir)),
     ids,
     sleep: (ms, signal) => clock.sleep(ms, signal),
-    modelRequests: { count: 0 },
+    steps: new ModelSteps(),
     runTimeoutMs: limits.runTimeoutMs,
   };
   const conversations = new Conversations({ store, sealer: turns.sealer, catalog });
@@ -98,6 +99,7 @@ export async function startServer(
 /** Ends aborted turns even if the model ignores its signal. */
 function makeAbortable(model: LocalModel): LocalModel {
   return {
+    mayIgnoreToolChoice: model.mayIgnoreToolChoice,
     respond: (request, options) => raceAbort(model.respond(request, options), options?.signal),
   };
 }

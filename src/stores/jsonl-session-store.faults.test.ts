@@ -170,6 +170,14 @@ describe("JsonlSessionStore when a write fails", () => {
     expect(await readFile(place, "utf8")).toBe("");
   });
 
+  test.skipIf(process.platform !== "linux")(
+    "fails at once if the system creates no folders there",
+    async () => {
+      const store = openStore("/proc/wink-none/sessions");
+      await expect(store.append("a", {})).rejects.toThrow(SessionStoreError);
+    },
+  );
+
   test("fails clearly if the file is a folder", async () => {
     const store = openStore();
     await mkdir(getFile("a"));

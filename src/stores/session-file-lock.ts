@@ -1,7 +1,8 @@
 import { rmdirSync, unlinkSync } from "node:fs";
-import { mkdir, open, readdir, rmdir, unlink } from "node:fs/promises";
+import { open, readdir, rmdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../base/clock.ts";
+import { createFolder } from "../host/create-folder.ts";
 import {
   identifyCurrentProcess,
   isRunning,
@@ -81,7 +82,7 @@ function parseLockName(name: string): ProcessIdentity | null {
 
 async function createLockFile(folder: string, name: string): Promise<void> {
   for (;;) {
-    await mkdir(folder, { recursive: true });
+    await createFolder(folder);
     try {
       const file = await open(join(folder, name), "wx");
       await file.close();

@@ -43,6 +43,7 @@ const nativeToolKeys: KnownKeys<NativeToolOptions<unknown, unknown> & { readonly
     kind: true,
     name: true,
     params: true,
+    render: true,
     result: true,
   };
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { LocalModel } from "weakincentives/local";
 import { readAnswer, startProviderFixture } from "../support/local/provider-fixture.ts";
 
 const asked = { model: "any", input: "Hi." };
@@ -50,21 +51,23 @@ describe("a failing model", () => {
   test("reports an exception to onFault and answers with 500", async () => {
     const faults: unknown[] = [];
     const onFault = (error: unknown) => void faults.push(error);
-    const { provider, ask, stream } = await startProviderFixture(
-      () => {
+    const model: LocalModel = {
+      async respond({ turn }) {
+        if (turn === 2) return [{ think: "Hm." }];
         throw new Error("a bug");
       },
-      { onFault },
-    );
+    };
+    const { provider, ask, stream } = await startProviderFixture([], { model, onFault });
     const message = "The server had an error while processing your request: a bug";
     expect(await ask("POST /responses", asked)).toMatchObject({
       status: 500,
       body: { error: { message, type: "server_error" } },
     });
     expect(faults).toMatchObject([{ message: "a bug" }]);
+    expect(await ask("POST /responses", { ...asked, stream: true })).toMatchObject({ status: 500 });
     const events = await stream({ input: "Hi." });
     expect(events.at(-1)).toMatchObject({ response: { error: { message: "a bug" } } });
-    expect(faults).toHaveLength(2);
+    expect(faults).toHaveLength(3);
     expect(await provider.sandbox()).toMatchObject({ name: "host" });
   });
 

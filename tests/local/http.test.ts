@@ -61,7 +61,11 @@ describe("every HTTP response", () => {
       "POST /responses",
       { ...asked, tools: [{ type: "image_generation" }] },
       400,
-      { message: "Tool 'image_generation' is not supported with any.", param: "tools" },
+      {
+        message:
+          "Not supported by the local provider: the tool 'image_generation'. Remove it from the request, or send the request to OpenAI.",
+        param: "tools",
+      },
     ],
     ["GET /responses/resp_1/input_items", undefined, 404, {}],
   ])("to %s with %j has OpenAI's error", async (route, body, status, error) => {

@@ -70,7 +70,7 @@ describe("a failing custom tool", () => {
       status: 500,
       body: {
         error: {
-          message: expect.stringContaining("Tool 'dice' failed in run: "),
+          message: expect.stringContaining("Step 1 failed: Tool 'dice' failed in run: "),
           type: "server_error",
           param: null,
           code: "tool_error",
@@ -78,6 +78,7 @@ describe("a failing custom tool", () => {
       },
     });
     expect(Object(whole.body["error"]).message).toContain(problem);
+    expect(whole.headers.get("x-should-retry")).toBe("false");
     expect(streamed.status).toBe(200);
     expect(events).toContain("event: error\n");
     expect(events.trimEnd().split("\n\n").at(-1)).toMatch(
@@ -100,7 +101,7 @@ describe("a failing custom tool", () => {
     };
     const { whole } = await collectFailures(createDice({ run }));
     expect(Object(whole.body["error"]).message).toBe(
-      "Tool 'dice' failed in run: cite() needs an array, got null",
+      "Step 1 failed: Tool 'dice' failed in run: cite() needs an array, got null",
     );
   });
 
@@ -117,7 +118,7 @@ describe("a failing custom tool", () => {
     const item: LocalToolItem = { check: () => "Roll again." };
     const { whole } = await collectFailures(createDice({}, item));
     expect(Object(whole.body["error"]).message).toBe(
-      "Tool 'dice' failed in run: it returned an invalid item: Roll again.",
+      "Step 1 failed: Tool 'dice' failed in run: it returned an invalid item: Roll again.",
     );
   });
 
@@ -283,10 +284,13 @@ describe("the use action", () => {
     [{ kind: "dices", args: {} }, 'Did you mean "dice"?'],
     [{ kind: "coffee_machine", args: {} }, '"shell", "apply_patch", "dice"'],
     [{ kind: "__proto__", args: {} }, 'a tool of kind "__proto__", but there are only'],
-    [{ kind: "mcp", args: {} }, "the request offers no tool of type mcp"],
+    [
+      { kind: "mcp", args: {} },
+      "the model used the tool 'mcp', but the request does not offer mcp. It offers the hosted tools",
+    ],
     [
       { kind: "local_shell", args: {} },
-      "The model used the tool 'local_shell', but the local provider cannot run",
+      "the model used the tool 'local_shell', which is not supported by the local provider",
     ],
     [
       { kind: "dice", args: { sides: "six" } },
@@ -297,8 +301,9 @@ describe("the use action", () => {
     const tool = createDice({ description: "Rolls.", parameters });
     const { ask } = await startProvider([tool], () => [{ use }]);
     const tools = [...offered.tools, { type: "local_shell" }];
-    const { status, body } = await ask("POST /responses", { ...offered, tools });
+    const { status, headers, body } = await ask("POST /responses", { ...offered, tools });
     expect(status).toBe(500);
+    expect(headers.get("x-should-retry")).toBe("false");
     expect(body["error"]).toMatchObject({ code: "model_error" });
     expect(Object(body["error"]).message).toContain(problem);
   });
@@ -327,7 +332,7 @@ describe("the use action", () => {
     expect(await response.json()).toMatchObject({
       type: "error",
       error: {
-        message: expect.stringContaining("The model used the tool 'dice', but the Messages API"),
+        message: expect.stringContaining("the model used the tool 'dice', but the Messages API"),
       },
     });
   });

@@ -217,7 +217,7 @@ describe("a request with a custom tool", () => {
     const other = await ask("POST /responses", { model: "any", ...allow("web_search") });
     expect(other).toMatchObject({ status: 500, body: { error: { code: "model_error" } } });
     expect(Object(other.body["error"]).message).toBe(
-      "The model used the tool 'dice', but the request offers no tool of type dice. Offer one, or change the model's action.",
+      'Step 2 failed: the model used the tool \'dice\', but the request does not offer dice. It offers only the hosted tool "web_search", because its tool_choice is {"type":"allowed_tools","mode":"auto","tools":[{"type":"web_search"}]}. Change the step, or offer the tool.',
     );
   });
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { LocalModel } from "weakincentives/local";
 import type { WireItem } from "../../src/openai/wire.ts";
 import {
   findItem,
@@ -158,8 +159,9 @@ describe("a function", () => {
     expect(readOutput(one)).toHaveLength(1);
   });
 
-  test("with an unknown name is passed on to the client", async () => {
-    const { respond } = await startProviderFixture([[{ call: { name: "made_up", args: {} } }]]);
+  test("with a made-up name is passed on to the client if the script says so", async () => {
+    const call = { name: "made_up", args: {}, madeUp: true };
+    const { respond } = await startProviderFixture([[{ call }]]);
     const response = await respond({ input: "Hi.", tools: [look] });
     expect(findItem(response, "function_call")).toMatchObject({ name: "made_up" });
   });
@@ -202,9 +204,13 @@ describe("a tool choice", () => {
     [{ type: "shell" }, ["shell"]],
     [{ type: "allowed_tools", mode: "auto", tools: [{ type: "shell" }] }, ["shell"]],
   ])("of %j allows only the named tools", async (tool_choice, types) => {
-    const { respond } = await startProviderFixture((request) => {
-      return [{ say: request.tools.map((tool) => String(Object(tool).type)).join() }];
-    });
+    const model: LocalModel = {
+      mayIgnoreToolChoice: true,
+      respond: async (request) => [
+        { say: request.tools.map((tool) => String(Object(tool).type)).join() },
+      ],
+    };
+    const { respond } = await startProviderFixture([], { model });
     const response = await respond({ input: "Hi.", tools, tool_choice });
     expect(readAnswer(response)).toBe(types.join());
     expect(response["tool_choice"]).toEqual(tool_choice);

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { isPlainObject } from "../../src/base/freeze.ts";
 import { ApiProblem } from "../../src/local/api-problem.ts";
 import { checkHistory, createRequestCheck } from "../../src/local/responses/check/request.ts";
-import { EventWriter, type StreamEvent } from "../../src/local/responses/events/events.ts";
+import { EventSequence, type StreamEvent } from "../../src/local/responses/events/events.ts";
 import { builtInCatalog } from "../../src/local/tools/index.ts";
 
 const checkRequest = createRequestCheck(builtInCatalog);
@@ -124,9 +124,7 @@ const recordedItems = exchanges.flatMap(({ id, events }) => {
 });
 
 function writeEvents(item: Json): readonly StreamEvent[] {
-  const events: StreamEvent[] = [];
-  new EventWriter(builtInCatalog, (event) => events.push(event)).writeItem(item);
-  return events;
+  return [...new EventSequence(builtInCatalog).createItem(item)];
 }
 
 /** Recorded streams whose order differs from other streams of the same kind. */

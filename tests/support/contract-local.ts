@@ -77,7 +77,8 @@ function toActions(turn: ContractTurn): readonly ModelAction[] {
     ...hostedCalls.map(() => ({ search: { web: "owls" } })),
     ...(text === undefined ? [] : [{ say: text }]),
     ...toolCalls.map(({ name, arguments: args = {}, callId }) => ({
-      call: { name, args, ...(callId === undefined ? {} : { callId }) },
+      // The contract calls one tool that no prompt offers.
+      call: { name, args, madeUp: name === "nought", ...(callId === undefined ? {} : { callId }) },
     })),
   ];
 }

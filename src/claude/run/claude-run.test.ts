@@ -51,6 +51,7 @@ describe("ClaudeRun", () => {
       result: expect.objectContaining({ subtype: "success", result: "Done." }),
       failure: null,
       retry: null,
+      hasRetried: false,
     });
   });
 

@@ -76,6 +76,7 @@ export function takeStep(
     ...{ text, calls, usage, result, failure },
     native: sortByUse(state.native, message?.uses ?? []),
     retry: isFirstRetry ? retry : null,
+    hasRetried: retry !== null,
   };
   const lastHandedOut = hasEnded ? state.lastHandedOut : number;
   const taken = {
@@ -122,6 +123,7 @@ function countMessage(state: RunState): RunState {
   return {
     ...state,
     lastCounted: message.number,
+    retry: null,
     usage: addUsage(state.usage, message.usage),
     text: state.isCutOff ? state.text + message.text : message.text,
     isCutOff: message.stopReason === null || message.stopReason === "max_tokens",

@@ -31,7 +31,7 @@ describe("toResultError() for a request that may succeed later", () => {
     [{ error: "server_error", api_error: "connection_failed" }, "network"],
     [{ error: "unknown", api_error_status: 408 }, "timeout"],
   ])("converts %j to a ThrottleError of kind %s", (fields, kind) => {
-    const error = toResultError(result, createFailure(fields), "demo:k");
+    const error = toResultError(result, createFailure(fields), { promptName: "demo:k" });
     expect(error).toBeInstanceOf(ThrottleError);
     expect(error).toMatchObject({
       kind,
@@ -50,12 +50,24 @@ describe("toResultError() for a request that may succeed later", () => {
         { error: "server_error", api_error: "connection_failed" },
         text,
       );
-      expect(toResultError(result, failure, "demo:k")).toMatchObject({ kind: "timeout" });
+      expect(toResultError(result, failure, { promptName: "demo:k" })).toMatchObject({
+        kind: "timeout",
+      });
     },
   );
 });
 
 describe("toResultError() for a run that would fail again", () => {
+  test("returns no ThrottleError for a server error that the SDK did not retry", () => {
+    const failure = createFailure({ error: "server_error", api_error_status: 500 });
+    const run = { promptName: "demo:k", hasRetried: false };
+    const error = toResultError(result, failure, run);
+    expect(error).not.toBeInstanceOf(ThrottleError);
+    expect(error).toMatchObject({ phase: "request" });
+    const limited = createFailure({ error: "rate_limit", api_error_status: 429 });
+    expect(toResultError(result, limited, run)).toBeInstanceOf(ThrottleError);
+  });
+
   test.each([
     { error: "authentication_failed", api_error_status: 401 },
     { error: "model_not_found", api_error_status: 404 },
@@ -63,7 +75,7 @@ describe("toResultError() for a run that would fail again", () => {
     { error: "unknown", api_error_status: 400 },
     { error: "unknown" },
   ])("reports phase request for %j", (fields) => {
-    const error = toResultError(result, createFailure(fields), "demo:k");
+    const error = toResultError(result, createFailure(fields), { promptName: "demo:k" });
     expect(error).not.toBeInstanceOf(ThrottleError);
     expect(error).toBeInstanceOf(PromptEvaluationError);
     expect(error).toMatchObject({
@@ -80,7 +92,7 @@ describe("toResultError() for a run that would fail again", () => {
       startup_failure_reason: "sandbox_required_unavailable",
       errors: ["Sandbox required but unavailable", "install socat"],
     };
-    expect(toResultError(notStarted, null, "demo:k")).toMatchObject({
+    expect(toResultError(notStarted, null, { promptName: "demo:k" })).toMatchObject({
       message:
         "The Claude Agent SDK could not answer: Sandbox required but unavailable; install socat",
       phase: "request",
@@ -90,7 +102,9 @@ describe("toResultError() for a run that would fail again", () => {
 
   test("reports phase parse if the answer never matched its schema", () => {
     const subtype = "error_max_structured_output_retries";
-    expect(toResultError({ subtype, errors: ["5 attempts"] }, null, "demo:k")).toMatchObject({
+    expect(
+      toResultError({ subtype, errors: ["5 attempts"] }, null, { promptName: "demo:k" }),
+    ).toMatchObject({
       message: "The answer did not match its schema after all retries: 5 attempts",
       phase: "parse",
     });
@@ -98,7 +112,9 @@ describe("toResultError() for a run that would fail again", () => {
 
   test("keeps the last answer that did not match its schema", () => {
     const subtype = "error_max_structured_output_retries";
-    expect(toResultError({ subtype }, null, "demo:k", '{"age":"old"}')).toMatchObject({
+    expect(
+      toResultError({ subtype }, null, { promptName: "demo:k", attempt: '{"age":"old"}' }),
+    ).toMatchObject({
       providerPayload: '{"age":"old"}',
       cause: { name: "OutputParseError", text: '{"age":"old"}' },
     });
@@ -109,7 +125,7 @@ describe("toResultError() for a run that would fail again", () => {
     [{ subtype: "error_during_execution", result: "It stopped." }, "It stopped."],
     [{}, "no reason reported"],
   ])("quotes the SDK's reason in %j", (ending, reason) => {
-    expect(toResultError(ending, null, "demo:k")).toMatchObject({
+    expect(toResultError(ending, null, { promptName: "demo:k" })).toMatchObject({
       message: `The Claude Agent SDK could not answer: ${reason}`,
       phase: "response",
     });
@@ -120,7 +136,9 @@ describe("toResultError() for a run that would fail again", () => {
       ...createFailure({ error: "unknown" }),
       message: { content: [{ type: "image" }] },
     };
-    expect(toResultError(result, bare, "demo:k").message).toContain("API Error: no");
+    expect(toResultError(result, bare, { promptName: "demo:k" }).message).toContain(
+      "API Error: no",
+    );
   });
 });
 

@@ -14,21 +14,28 @@ import {
   readStrings,
 } from "../../base/loose-fields.ts";
 
-/**
- * Converts a failed result to an error: a `ThrottleError` if a retry may help. `attempt` is the
- * model's last attempt at a structured answer, if there was one.
- */
+/** How a run ended that has a failed result. */
+export interface FailedRun {
+  readonly promptName: string;
+  /** The model's last attempt at a structured answer. @default none */
+  readonly attempt?: string | null | undefined;
+  /** Whether the SDK retried the request before it failed. @default true */
+  readonly hasRetried?: boolean | undefined;
+}
+
+/** Converts a failed result to an error: a `ThrottleError` if a retry may help. */
 export function toResultError(
   result: UnknownRecord,
   failure: UnknownRecord | null,
-  promptName: string,
-  attempt: string | null = null,
+  { promptName, attempt = null, hasRetried = true }: FailedRun,
 ): PromptEvaluationError {
   const reason = readReason(result, failure);
   const requestId = failure ? readStringOrNull(failure, "request_id") : null;
   const details = { promptName, requestId, providerPayload: result };
   const kind = toThrottleKind(failure ?? {}, reason);
-  if (kind !== null)
+  // The SDK retries server errors, except those that the server marks with x-should-retry: false.
+  const isFinal = kind === "server" && !hasRetried;
+  if (kind !== null && !isFinal)
     return new ThrottleError(`Claude could not answer: ${reason}`, { ...details, kind });
   if (readStringOrNull(result, "subtype") === "error_max_structured_output_retries") {
     const message = `The answer did not match its schema after all retries: ${reason}`;

@@ -110,6 +110,8 @@ export interface RunStep {
   readonly failure: UnknownRecord | null;
   /** The SDK's report that it is about to retry the very first request. */
   readonly retry: UnknownRecord | null;
+  /** Whether the SDK has retried the request since the last message. */
+  readonly hasRetried: boolean;
 }
 
 /** The SDK's tool for structured answers. */

@@ -16,7 +16,15 @@ const message = {
   usage: noUsage,
   isComplete: true,
 };
-const empty = { calls: [], native: [], usage: noUsage, result: null, failure: null, retry: null };
+const empty = {
+  calls: [],
+  native: [],
+  usage: noUsage,
+  result: null,
+  failure: null,
+  retry: null,
+  hasRetried: false,
+};
 const createStep = (parts: Partial<RunStep>): RunStep => ({
   message,
   text: "Hi.",

@@ -66,7 +66,7 @@ describe("UsageMeter.measure()", () => {
   const usage = toUsage({ inputTokens: 15, outputTokens: 5, cachedTokens: 3 });
   const step = {
     ...{ message: null, text: "", calls: [], native: [], usage },
-    ...{ result: null, failure: null, retry: null },
+    ...{ result: null, failure: null, retry: null, hasRetried: false },
   };
 
   test("returns the step's usage while the run continues", () => {

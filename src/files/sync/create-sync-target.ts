@@ -2,6 +2,7 @@ import { constants } from "node:fs";
 import { access, mkdir, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { forEachConcurrently } from "../../base/for-each-concurrently.ts";
+import { createFolder } from "../../host/create-folder.ts";
 import { removeFolder } from "../../host/remove-tree.ts";
 import { getErrorCode } from "../../host/to-filesystem-error.ts";
 import { getParent } from "../path.ts";
@@ -73,7 +74,7 @@ async function settleDeleted(task: SyncTask) {
 
 async function createWithParents(task: SyncTask): Promise<readonly SyncFailure[]> {
   const parent = dirname(task.to);
-  const first = await mkdir(parent, { recursive: true });
+  const first = await createFolder(parent);
   let isDone = false;
   try {
     const failed = await stageAndCommit(task, await createStagingBeside(task.to));

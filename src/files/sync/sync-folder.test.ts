@@ -362,4 +362,14 @@ describe("syncFolder() and symlinks", () => {
     );
     expect(filesIn(to)).toEqual({ x: "1" });
   });
+
+  test.skipIf(process.platform !== "linux")(
+    "reports a destination where the system creates no folders",
+    async () => {
+      for (const to of ["/proc/wink-none", "/proc/wink-none/a/b"]) {
+        const { failed } = await sync({ a: "1" }, to);
+        expect(failed).toEqual([{ path: "a", reason: expect.any(String) }]);
+      }
+    },
+  );
 });

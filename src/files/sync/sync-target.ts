@@ -1,7 +1,10 @@
-import { type BigIntStats, rmdirSync, unlinkSync } from "node:fs";
-import { lstat, mkdir, readdir, rmdir } from "node:fs/promises";
+import { type BigIntStats, rmdirSync, unlinkSync, constants, type Stats } from "node:fs";
+import { lstat, mkdir, readdir, rmdir, open, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { getErrorCode } from "../../host/to-filesystem-error.ts";
+import { getErrorCode, ignoreErrorCodes } from "../../host/to-filesystem-error.ts";
+import { createFolder } from "../../host/create-folder.ts";
+import { replaceFile } from "../../host/open-no-follow.ts";
+import { type ResolvedPath, resolveHostPath } from "../filesystem/resolve-host-path.ts";
 import { getParent } from "../path.ts";
 import { pinBelow, toPinnedName } from "../pinned-folder.ts";
 import { decideRemoval, decideWrite } from "./decide-write.ts";
@@ -153,7 +156,7 @@ export class SyncTarget {
   }
 
   async #createFolders(folder: string): Promise<void> {
-    const first = await mkdir(folder, { recursive: true });
+    const first = await createFolder(folder);
     if (first === undefined) return;
     for (let made = folder; made.length >= first.length; made = dirname(made))
       this.#createdFolders.add(made);

@@ -7,6 +7,7 @@ import { isAnthropicAddress, toAnthropicProblem } from "../messages/anthropic-pr
 import { ConnectionDroppedError } from "../turn/connection-dropped-error.ts";
 import { BufferedResponse } from "./buffered-response.ts";
 import { compareKeys } from "./compare-keys.ts";
+import { reportFault } from "./report-fault.ts";
 
 /** Options that apply to every request. */
 export interface ApiOptions {
@@ -46,10 +47,11 @@ export function createApi({ clock, ids, apiKey, onFault }: ApiOptions): Hono {
     return respondWithProblem(context, new ApiProblem(404, `Invalid URL (${method} ${path})`), ids);
   });
   app.onError((error, context) => {
-    if (error instanceof ApiProblem) return respondWithProblem(context, error, ids);
     if (error instanceof ConnectionDroppedError) throw error;
-    if (context.req.raw.signal.aborted) return context.body(null, 499 as never); // the client has disconnected
-    onFault(error);
+    const isProblem = error instanceof ApiProblem;
+    if (!isProblem && context.req.raw.signal.aborted) return context.body(null, 499 as never); // the client has disconnected
+    reportFault(error, onFault);
+    if (isProblem) return respondWithProblem(context, error, ids);
     const message = `The server had an error while processing your request: ${getErrorMessage(error)}`;
     return respondWithProblem(context, new ApiProblem(500, message), ids);
   });

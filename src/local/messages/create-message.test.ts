@@ -247,20 +247,38 @@ describe("a tool choice on the Messages API", () => {
     [
       "any",
       { tool_choice: { type: "any" } },
-      "The model called no tool, but the request's tool_choice is any",
+      'the model answered with text, but the request\'s tool_choice is {"type":"any"}, which forces a call of a tool.',
     ],
-    ["none", { tool_choice: { type: "none" } }, "The model called mcp__wink__look"],
-    ["another", { tool_choice: { type: "tool", name: "Bash" } }, "tool_choice is the tool Bash"],
+    [
+      "none",
+      { tool_choice: { type: "none" } },
+      'the model called the function "look", but the request does not offer it. It offers no tools, because its tool_choice is "none".',
+    ],
+    [
+      "another",
+      { tool_choice: { type: "tool", name: "Bash" } },
+      'It offers only "Bash", because its tool_choice is {"type":"tool","name":"Bash"}.',
+    ],
+    [
+      "text",
+      { tool_choice: { type: "tool", name: "Bash" } },
+      'which forces a call of the tool "Bash". Call it in this step, or change the tool_choice.',
+    ],
   ];
 
   test.each(faults)("rejects model actions that violate it: %s", async (kind, choice, problem) => {
     const say = { say: "Hi." };
-    const call = { call: { name: "mcp__wink__look", args: {} } };
-    const { ask } = await startMessagesFixture([[kind === "any" ? say : call]]);
-    const { status, headers, body } = await ask({ ...plain, tools: [bash, look], ...choice });
-    expect([status, headers.get("x-should-retry")]).toEqual([500, "false"]);
-    expect(body).toMatchObject({ error: { type: "api_error" } });
-    expect(JSON.stringify(body)).toContain(problem);
+    const call = { call: { name: "look", args: {} } };
+    const step = [kind === "any" || kind === "text" ? say : call];
+    const { ask } = await startMessagesFixture([step, [{ say: "All is well." }]]);
+    for (const stream of [false, true, false]) {
+      const request = { ...plain, tools: [bash, look], ...choice, stream };
+      const { status, headers, body } = await ask(request);
+      expect([status, headers.get("x-should-retry")]).toEqual([500, "false"]);
+      const message = expect.stringContaining(problem);
+      expect(body).toMatchObject({ error: { type: "api_error", message } });
+      expect(Object(body["error"]).message).toMatch(/^Step 1 failed: /);
+    }
   });
 
   test("is satisfied by a structured answer", async () => {
@@ -276,19 +294,73 @@ describe("an action that the Messages API does not support", () => {
   test.each([
     [
       { compact: true as const },
-      "The model compacted the conversation, but the Messages API has no compaction item.",
+      "Step 1 failed: the model compacted the conversation, but the Messages API has no compaction item.",
     ],
     [
       { expireContainer: true as const },
-      "The model expired a container, but the Messages API has no containers.",
+      "Step 1 failed: the model expired a container, but the Messages API has no containers.",
     ],
     [{ search: { file: "x" } }, "the Messages API has no file search"],
-    [{ code: "1" }, "the request offers no tool Bash"],
+    [{ use: { kind: "dice", args: {} } }, "does not run hosted tools by kind"],
+    [
+      { code: "1" },
+      'the model ran code, but the request does not offer the tool "Bash". It offers no tools. Change the step, or offer the tool.',
+    ],
+    [{ shell: ["ls"] }, 'the model ran a command, but the request does not offer the tool "Bash"'],
+    [{ search: "x" }, 'searched the web, but the request does not offer the tool "WebSearch"'],
+    [{ patch: [{ type: "create_file", path: "a.txt", diff: "+a" }] }, 'the tool "Write"'],
+    [{ call: { name: "look", args: {} } }, 'called the function "look", but the request does not'],
   ])("fails with an error: %j", async (action, problem) => {
-    const { ask } = await startMessagesFixture([[action]]);
-    const { status, body } = await ask(plain);
-    expect(status).toBe(500);
-    expect(JSON.stringify(body)).toContain(problem);
+    const { ask } = await startMessagesFixture([[{ think: "Hm." }, action], [{ say: "Well." }]]);
+    for (const stream of [false, true, false]) {
+      const { status, headers, body } = await ask({ ...plain, stream });
+      expect([status, headers.get("x-should-retry")]).toEqual([500, "false"]);
+      expect(body).toMatchObject({ error: { message: expect.stringContaining(problem) } });
+    }
+  });
+
+  test("is a search without pages", async () => {
+    const { ask } = await startMessagesFixture([[{ search: "x" }], [{ say: "Well." }]]);
+    const hosted = { type: "web_search_20250305", name: "web_search" };
+    for (const tool of [hosted, clientTool("WebSearch")]) {
+      const { status, headers, body } = await ask({ ...plain, tools: [tool] });
+      expect([status, headers.get("x-should-retry")]).toEqual([500, "false"]);
+      expect(JSON.stringify(body)).toContain("Step 1 failed: The server has no pages to search.");
+    }
+  });
+
+  test("lists the agent's own tools first, and suggests a similar name", async () => {
+    const { ask } = await startMessagesFixture([[{ call: { name: "look_up", args: {} } }]]);
+    const others = Array.from({ length: 20 }, (_, place) => clientTool(`Other${place}`));
+    const { body } = await ask({ ...plain, tools: [...others, clientTool("mcp__wink__lookup")] });
+    expect(Object(body["error"]).message).toMatch(
+      /It offers "lookup", "Other0", .* and 9 more\. Did you mean "lookup"\?$/,
+    );
+  });
+
+  test("can be a call of a made-up function", async () => {
+    const call = { name: "made_up", args: {}, madeUp: true };
+    const { message } = await startMessagesFixture([[{ call }]]);
+    const { content } = await message({ tools: [clientTool("look")] });
+    expect(content).toMatchObject([{ type: "tool_use", name: "made_up" }]);
+  });
+
+  test("is the text after a tool if the next request forces a call, and it is kept", async () => {
+    const { ask, message } = await startMessagesFixture([[{ code: "1" }, { say: "One." }]]);
+    const tools = [clientTool("Bash")];
+    const { content } = await message({ tools });
+    const [use] = Array.isArray(content) ? content : [];
+    const result = { type: "tool_result", tool_use_id: use.id, content: "1" };
+    const messages = [
+      ...plain.messages,
+      { role: "assistant", content },
+      { role: "user", content: [result] },
+    ];
+    const forced = { ...plain, messages, tools, tool_choice: { type: "any" } };
+    const first = await ask(forced);
+    expect(first).toMatchObject({ status: 500 });
+    expect(JSON.stringify(first.body)).toContain("Step 1 failed: the model answered with text");
+    expect(await message({ messages, tools })).toMatchObject({ content: [{ text: "One." }] });
   });
 
   test("is thinking without end", async () => {

@@ -1,13 +1,15 @@
 import { readString } from "../../base/loose-fields.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import type { ModelAction } from "../model-action.ts";
+import { StepFault } from "../step-fault.ts";
+import { callModel, type ModelCall } from "../turn/call-model.ts";
 import { ConnectionDroppedError } from "../turn/connection-dropped-error.ts";
 import { readLastText } from "../turn/read-last-text.ts";
 import { createAnswerBlocks } from "./answer-blocks.ts";
-import { createModelFault } from "./check/invalid-problem.ts";
 import type { MessageRequest } from "./check/request.ts";
 import { isWebSearch } from "./check/tools.ts";
-import { splitStep } from "./deferred-actions.ts";
+import { checkMessageStep } from "./check-message-step.ts";
+import { type DeferredStep, splitStep } from "./deferred-actions.ts";
 import { toMessageProblem } from "./message-problem.ts";
 import {
   createMessageState,
@@ -17,16 +19,11 @@ import {
   type StopReason,
 } from "./message-state.ts";
 import { toModelItems } from "./model-items.ts";
-import {
-  STRUCTURED_OUTPUT_TOOL,
-  toModelFormat,
-  toModelToolChoice,
-  toModelTools,
-} from "./model-tools.ts";
+import { toModelFormat, toModelToolChoice, toModelTools } from "./model-tools.ts";
 import { toSdkToolUses } from "./sdk-tool-uses.ts";
 import { findRequestedTitle } from "./title-request.ts";
 import { createFunctionCall, createToolUse } from "./tool-uses.ts";
-import { createSummary, findForcedQuery, runWebSearch } from "./web-search.ts";
+import { createSummary, findForcedQuery, runWebSearch, toWebQuery } from "./web-search.ts";
 
 /** Limits how often the model is called for one message. */
 const MAX_MODEL_CALLS = 100;
@@ -37,9 +34,9 @@ const END_TURN: StopReason = { stopReason: "end_turn", stopSequence: null };
 export async function* createMessage(
   request: MessageRequest,
   services: MessageServices,
-  signal: AbortSignal,
+  call: ModelCall,
 ): AsyncGenerator<FinishedBlock, StopReason, undefined> {
-  const state = createMessageState(request, services, signal);
+  const state = createMessageState(request, services, call);
   const query = findForcedQuery(request);
   if (query !== null) return yield* runForcedSearch(query, state);
   const title = findRequestedTitle(request);
@@ -49,10 +46,8 @@ export async function* createMessage(
   }
   const hasHostedSearch = state.tools.some(isWebSearch);
   for (let modelCalls = 0; modelCalls < MAX_MODEL_CALLS; modelCalls++) {
-    signal.throwIfAborted();
-    const actions =
-      services.deferredActions.takeAnswered(request.messages) ?? (await callModel(state));
-    checkForcedCall(actions, state);
+    call.signal.throwIfAborted();
+    const { step, actions } = takeDeferredStep(state) ?? (await takeStep(state));
     const { now, later } = splitStep(actions, { hasHostedSearch });
     for (const action of now) {
       for (const block of await performAction(action, state)) {
@@ -61,47 +56,58 @@ export async function* createMessage(
       }
       if (state.stop) return state.stop;
     }
-    const call = state.blocks.findLast(({ block }) => block.type === "tool_use");
-    if (call && later.length > 0) services.deferredActions.add(readString(call.block, "id"), later);
-    if (call) return { stopReason: "tool_use", stopSequence: null };
+    const use = state.blocks.findLast(({ block }) => block.type === "tool_use");
+    if (use && later.length > 0)
+      services.deferredActions.add(readString(use.block, "id"), { step, actions: later });
+    if (use) return { stopReason: "tool_use", stopSequence: null };
     if (state.hasAnswered) return END_TURN;
   }
-  throw createModelFault(
+  throw new StepFault(
     `The model was called ${MAX_MODEL_CALLS} times for one message and only used tools. End the message with an answer.`,
   );
 }
 
-async function callModel({ request, services, tools, blocks, signal }: MessageState) {
+/** Takes the rest of a step whose tools have run at the client. */
+function takeDeferredStep(state: MessageState): DeferredStep | null {
+  const { deferredActions } = state.services;
+  const deferred = deferredActions.takeAnswered(state.request.messages);
+  if (!deferred) return null;
+  try {
+    checkMessageStep(deferred.actions, state);
+  } catch (error) {
+    deferredActions.add(deferred.callId, deferred); // the next request gets it again
+    throw error instanceof StepFault ? error.atStep(deferred.step + 1) : error;
+  }
+  return deferred;
+}
+
+/** Takes the next step from the model. */
+async function takeStep(state: MessageState): Promise<DeferredStep> {
+  const { steps, model } = state.services;
+  const step = steps.take();
+  try {
+    const actions = await callModel(model, createModelRequest(state, step), state);
+    checkMessageStep(actions, state);
+    return { step, actions };
+  } catch (error) {
+    throw steps.fail(step, error);
+  }
+}
+
+function createModelRequest({ request, tools, blocks }: MessageState, turn: number) {
   const { model, system, toolChoice, format } = request;
   const partialMessage = { role: "assistant", content: blocks.map(({ block }) => block) } as const;
   const items = toModelItems([...request.messages, partialMessage]);
-  const modelRequest = {
+  return {
     model,
     instructions: system,
     items,
     tools: toModelTools(tools),
     toolChoice: toModelToolChoice(toolChoice, tools),
     format: toModelFormat(format, tools),
-    turn: services.modelRequests.count++,
+    turn,
     text: readLastText(items) || (system ?? ""),
   };
-  return await services.model.respond(modelRequest, { signal });
-}
-
-/** Fails the request if the tool choice forces a call and the model makes none. */
-function checkForcedCall(actions: readonly ModelAction[], { request, tools }: MessageState): void {
-  const { type } = request.toolChoice;
-  if (type !== "any" && type !== "tool") return;
-  const takesAnswer = tools.some(({ name }) => name === STRUCTURED_OUTPUT_TOOL);
-  const isCall = (action: ModelAction) =>
-    ["call", "code", "shell", "search", "patch", "use", "fail", "drop"].some(
-      (key) => key in action,
-    ) ||
-    ("say" in action && typeof action.say === "object" && takesAnswer);
-  if (actions.some(isCall)) return;
-  throw createModelFault(
-    `The model called no tool, but the request's tool_choice is ${type}. Change the model's action or the tool_choice.`,
-  );
 }
 
 async function performAction(
@@ -122,27 +128,12 @@ async function performAction(
     await state.services.sleep(action.stall, state.signal);
     return [];
   }
-  if ("compact" in action)
-    throw createModelFault(
-      "The model compacted the conversation, but the Messages API has no compaction item.",
-    );
-  if ("expireContainer" in action)
-    throw createModelFault(
-      "The model expired a container, but the Messages API has no containers.",
-    );
-  if ("use" in action)
-    throw createModelFault(
-      `The model used the tool '${action.use.kind}', but the Messages API does not run hosted tools by kind. Call a tool of the client instead.`,
-    );
+  // `checkMessageStep` has rejected them.
+  if ("compact" in action || "expireContainer" in action || "use" in action) return [];
   const tool = state.tools.find(isWebSearch);
   const query = "search" in action ? toWebQuery(action.search) : null;
   if (tool && query !== null) return searchWeb(query, tool, state);
   return toSdkToolUses(action, state.tools).flatMap((use) => createToolUse(use, state));
-}
-
-function toWebQuery(search: Extract<ModelAction, { search: unknown }>["search"]): string | null {
-  if (typeof search === "string") return search;
-  return "web" in search ? search.web : null;
 }
 
 /** Creates a thinking block if the request enables thinking. Only this server can create its signature. */

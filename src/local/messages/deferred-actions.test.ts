@@ -13,18 +13,19 @@ function createResultMessage(id: string): readonly CheckedMessage[] {
 describe("DeferredActions", () => {
   test("returns the actions once, for the message with their result", () => {
     const left = new DeferredActions();
-    left.add("t1", [say]);
+    left.add("t1", { step: 4, actions: [say] });
     expect(left.takeAnswered([])).toBeNull();
     expect(left.takeAnswered(createResultMessage("t2"))).toBeNull();
-    expect(left.takeAnswered(createResultMessage("t1"))).toEqual([say]);
+    const rest = { callId: "t1", step: 4, actions: [say] };
+    expect(left.takeAnswered(createResultMessage("t1"))).toEqual(rest);
     expect(left.takeAnswered(createResultMessage("t1"))).toBeNull();
   });
 
   test("evicts the oldest actions", () => {
     const left = new DeferredActions();
-    for (let place = 0; place <= 1000; place++) left.add(`t${place}`, [say]);
+    for (let place = 0; place <= 1000; place++) left.add(`t${place}`, { step: 0, actions: [say] });
     expect(left.takeAnswered(createResultMessage("t0"))).toBeNull();
-    expect(left.takeAnswered(createResultMessage("t1"))).toEqual([say]);
+    expect(left.takeAnswered(createResultMessage("t1"))).toMatchObject({ actions: [say] });
   });
 
   test("defers all actions after the last tool, unless the client is called or the tool is hosted", () => {

@@ -1,29 +1,39 @@
 import type { ModelAction } from "../model-action.ts";
 import type { CheckedMessage } from "./check/checked-message.ts";
 
+/** The rest of a step, which waits for the result of a call. */
+export interface DeferredStep {
+  /** The number of the step, from 0. */
+  readonly step: number;
+  readonly actions: readonly ModelAction[];
+}
+
 /**
  * Stores the actions that follow a tool call in a step. On OpenAI's API such tools run at the provider. On the
  * Messages API they run at the client, so the rest of the step waits for the request with the tool's result.
  */
 export class DeferredActions {
-  readonly #byCall = new Map<unknown, readonly ModelAction[]>();
+  readonly #byCall = new Map<string, DeferredStep>();
 
-  /** Stores actions until the call has its result. Evicts the oldest beyond 1,000 calls. */
-  add(callId: string, actions: readonly ModelAction[]): void {
-    this.#byCall.set(callId, actions);
+  /** Stores the rest of a step until the call has its result. Evicts the oldest beyond 1,000 calls. */
+  add(callId: string, rest: DeferredStep): void {
+    this.#byCall.set(callId, rest);
     for (const oldest of this.#byCall.keys()) {
       if (this.#byCall.size <= MAX_CALLS) break;
       this.#byCall.delete(oldest);
     }
   }
 
-  /** Removes and returns the actions that wait for a result in the last message, or `null`. */
-  takeAnswered(messages: readonly CheckedMessage[]): readonly ModelAction[] | null {
+  /** Removes and returns the step that waits for a result in the last message, with its call, or `null`. */
+  takeAnswered(
+    messages: readonly CheckedMessage[],
+  ): (DeferredStep & { readonly callId: string }) | null {
     for (const { tool_use_id: id } of messages.at(-1)?.content ?? []) {
-      const actions = this.#byCall.get(id);
-      if (!actions) continue;
-      this.#byCall.delete(id);
-      return actions;
+      const callId = String(id);
+      const rest = this.#byCall.get(callId);
+      if (!rest) continue;
+      this.#byCall.delete(callId);
+      return { ...rest, callId };
     }
     return null;
   }

@@ -13,50 +13,46 @@ import type { FinishedBlock, StopReason } from "./message-state.ts";
 /** One event of a stream. */
 export type MessageEvent = WireItem & { readonly type: string };
 
-/** Writes the stream of a message, with Anthropic's events in Anthropic's order. */
-export class MessageWriter {
-  readonly #write: (event: MessageEvent) => void;
+/** Creates the stream of a message, with Anthropic's events in Anthropic's order. */
+export class MessageEvents {
   readonly #parts: Omit<MessageParts, "blocks" | "stop">;
   readonly #blocks: FinishedBlock[] = [];
 
-  constructor(parts: Omit<MessageParts, "blocks" | "stop">, write: (event: MessageEvent) => void) {
+  constructor(parts: Omit<MessageParts, "blocks" | "stop">) {
     this.#parts = parts;
-    this.#write = write;
   }
 
-  /** Writes the events of a new message. */
-  writeStart(): void {
+  /** Creates the events of a new message. */
+  *createStart(): Generator<MessageEvent> {
     const message = createMessageObject({ ...this.#parts, blocks: [], stop: null });
-    this.#write({ type: "message_start", message });
-    this.#write({ type: "ping" });
+    yield { type: "message_start", message };
+    yield { type: "ping" };
   }
 
-  /** Writes all events of a block. */
-  writeBlock(finished: FinishedBlock): void {
+  /** Creates all events of a block. */
+  *createBlock(finished: FinishedBlock): Generator<MessageEvent> {
     const index = this.#blocks.push(finished) - 1;
-    this.#write({
-      type: "content_block_start",
-      index,
-      content_block: toEmptyBlock(finished.block),
-    });
-    for (const delta of createDeltas(finished))
-      this.#write({ type: "content_block_delta", index, delta });
-    this.#write({ type: "content_block_stop", index });
+    const content_block = toEmptyBlock(finished.block);
+    yield { type: "content_block_start", index, content_block };
+    for (const delta of createDeltas(finished)) yield { type: "content_block_delta", index, delta };
+    yield { type: "content_block_stop", index };
   }
 
-  /** Writes the stop reason and the usage. */
-  writeEnd({ stopReason, stopSequence }: StopReason): void {
-    const { request, inputTokens } = this.#parts;
+  /** Creates the events with the stop reason and the usage. */
+  *createEnd({ stopReason, stopSequence }: StopReason): Generator<MessageEvent> {
     const delta = { stop_reason: stopReason, stop_sequence: stopSequence };
-    const usage = createMessageUsage(inputTokens, this.#blocks);
-    this.#write({ type: "message_delta", delta, usage, ...createContextEdits(request) });
-    this.#write({ type: "message_stop" });
+    const usage = createMessageUsage(this.#parts, this.#blocks);
+    yield { type: "message_delta", delta, usage, ...createContextEdits(this.#parts.request) };
+    yield { type: "message_stop" };
   }
+}
 
-  /** Writes an error event, which is the last one. */
-  writeProblem(problem: Pick<ApiProblem, "status" | "message">, requestId: string): void {
-    this.#write({ ...toAnthropicProblem(problem, requestId) });
-  }
+/** Creates the error event, which is the last one of a stream. */
+export function createProblemEvent(
+  problem: Pick<ApiProblem, "status" | "message">,
+  requestId: string,
+): MessageEvent {
+  return { ...toAnthropicProblem(problem, requestId) };
 }
 
 /** Formats an event as a server-sent event. */

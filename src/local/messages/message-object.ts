@@ -1,5 +1,6 @@
 import type { WireItem } from "../../openai/wire.ts";
 import { countJsonTokens } from "../count-tokens.ts";
+import type { UsageMeter } from "../turn/usage-meter.ts";
 import type { MessageRequest } from "./check/request.ts";
 import type { FinishedBlock, StopReason } from "./message-state.ts";
 
@@ -9,6 +10,8 @@ export interface MessageParts {
   readonly request: MessageRequest;
   /** The input tokens of the request, counted once. */
   readonly inputTokens: number;
+  /** The tokens that the model has reported so far. */
+  readonly usage: UsageMeter;
   readonly blocks: readonly FinishedBlock[];
   /** `null` until the message is finished. */
   readonly stop: StopReason | null;
@@ -16,7 +19,7 @@ export interface MessageParts {
 
 /** Creates the wire format of a message. */
 export function createMessageObject(parts: MessageParts): WireItem {
-  const { id, request, inputTokens, blocks, stop } = parts;
+  const { id, request, blocks, stop } = parts;
   const { model } = request;
   return {
     id,
@@ -26,7 +29,7 @@ export function createMessageObject(parts: MessageParts): WireItem {
     content: blocks.map(({ block }) => block),
     stop_reason: stop?.stopReason ?? null,
     stop_sequence: stop?.stopSequence ?? null,
-    usage: createMessageUsage(inputTokens, blocks),
+    usage: createMessageUsage(parts, blocks),
     ...createContextEdits(request),
   };
 }
@@ -40,19 +43,22 @@ export function countRequestTokens({ system, messages, tools }: MessageRequest):
   });
 }
 
-/** Computes the usage of a message. The local provider has no prompt cache. */
+/** Returns the usage of a message: as the model reports it, otherwise an estimate. */
 export function createMessageUsage(
-  inputTokens: number,
+  { inputTokens, usage: { reported } }: Pick<MessageParts, "inputTokens" | "usage">,
   finished: readonly FinishedBlock[],
 ): WireItem {
   const blocks = finished.map(({ block }) => block);
   const searches = blocks.filter(({ type }) => type === "server_tool_use").length;
+  // Unlike OpenAI, Anthropic does not count cached tokens as input tokens.
+  const cached = reported?.cachedTokens ?? 0;
+  const estimate = blocks.length === 0 ? 1 : countJsonTokens(blocks);
   return {
-    input_tokens: inputTokens,
+    input_tokens: reported ? Math.max(0, reported.inputTokens - cached) : inputTokens,
     cache_creation_input_tokens: 0,
-    cache_read_input_tokens: 0,
+    cache_read_input_tokens: cached,
     cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 },
-    output_tokens: blocks.length === 0 ? 1 : countJsonTokens(blocks),
+    output_tokens: reported?.outputTokens ?? estimate,
     service_tier: "standard",
     ...(searches > 0 ? { server_tool_use: { web_search_requests: searches } } : {}),
   };

@@ -1,4 +1,5 @@
 import type { WireItem } from "../../openai/wire.ts";
+import type { ModelCall } from "../turn/call-model.ts";
 import type { TurnServices } from "../turn/turn.ts";
 import type { Block } from "./check/content.ts";
 import type { MessageRequest } from "./check/request.ts";
@@ -24,10 +25,9 @@ export interface StopReason {
 }
 
 /** The state of a message in progress. */
-export interface MessageState {
+export interface MessageState extends ModelCall {
   readonly request: MessageRequest;
   readonly services: MessageServices;
-  readonly signal: AbortSignal;
   /** The tools that the model may use. */
   readonly tools: readonly WireItem[];
   /** The finished blocks. */
@@ -48,13 +48,14 @@ export interface MessageState {
 export function createMessageState(
   request: MessageRequest,
   services: MessageServices,
-  signal: AbortSignal,
+  { signal, usage }: ModelCall,
 ): MessageState {
   const tools = request.toolChoice.type === "none" ? [] : request.tools;
   return {
     request,
     services,
     signal,
+    usage,
     tools,
     blocks: [],
     pages: [],

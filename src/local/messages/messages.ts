@@ -1,6 +1,7 @@
 import type { ApiProblem } from "../api-problem.ts";
 import { SEALING_REMEDY, type Sealer } from "../turn/sealer.ts";
 import type { TurnServices } from "../turn/turn.ts";
+import { UsageMeter } from "../turn/usage-meter.ts";
 import { joinPath } from "./check/anthropic-wording.ts";
 import type { CheckedMessage } from "./check/checked-message.ts";
 import { createInvalidProblem } from "./check/invalid-problem.ts";
@@ -28,19 +29,17 @@ export class Messages {
     const forged = findForgedThinking(request.messages, this.#turns.sealer);
     if (forged) throw forged;
     const id = this.#turns.ids.next("msg_");
-    return { id, request, inputTokens: countRequestTokens(request) };
+    const inputTokens = countRequestTokens(request);
+    return { id, request, inputTokens, usage: new UsageMeter() };
   }
 
   /** Creates the message block by block. */
   createBlocks(
-    { request }: StartedMessage,
+    { request, usage }: StartedMessage,
     signal: AbortSignal,
   ): AsyncGenerator<FinishedBlock, StopReason, undefined> {
-    return createMessage(
-      request,
-      { ...this.#turns, deferredActions: this.#deferredActions },
-      signal,
-    );
+    const services = { ...this.#turns, deferredActions: this.#deferredActions };
+    return createMessage(request, services, { signal, usage });
   }
 }
 

@@ -1,6 +1,6 @@
 import { readString } from "../../base/loose-fields.ts";
 import type { WireItem } from "../../openai/wire.ts";
-import { createModelFault } from "./check/invalid-problem.ts";
+import { StepFault } from "../step-fault.ts";
 import type { SdkToolUse } from "./sdk-tool-use.ts";
 
 /**
@@ -26,8 +26,8 @@ function toOperationUses(
   if (type === "create_file")
     return [{ name: "Write", input: { file_path: path, content: readNewText(diff) } }];
   if (type !== "update_file")
-    throw createModelFault(
-      `The model wrote a patch with an unknown operation type '${type}'. Use create_file, update_file or delete_file.`,
+    throw new StepFault(
+      `the model wrote a patch with an unknown operation type '${type}'. Use create_file, update_file or delete_file.`,
     );
   const read = has("Read") ? [{ name: "Read", input: { file_path: path } }] : [];
   const edits = parseHunks(diff).map((hunk) => ({
@@ -72,8 +72,8 @@ function toEdit({ anchor, lines }: Hunk, path: string): WireItem {
   const after = withoutSign("-");
   if (before.length > 0) return { old_string: before.join("\n"), new_string: after.join("\n") };
   if (anchor !== null) return { old_string: anchor, new_string: [anchor, ...after].join("\n") };
-  throw createModelFault(
-    `The model wrote a patch of '${path}' with a hunk that has no position. Add a context line, a removed line or an @@ line.`,
+  throw new StepFault(
+    `the model wrote a patch of '${path}' with a hunk that has no position. Add a context line, a removed line or an @@ line.`,
   );
 }
 

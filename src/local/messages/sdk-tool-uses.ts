@@ -1,6 +1,6 @@
 import type { WireItem } from "../../openai/wire.ts";
 import type { ModelAction } from "../model-action.ts";
-import { createModelFault } from "./check/invalid-problem.ts";
+import { StepFault } from "../step-fault.ts";
 import { toPatchToolUses } from "./patch-tool-uses.ts";
 import type { SdkToolUse } from "./sdk-tool-use.ts";
 
@@ -10,21 +10,17 @@ export type SdkToolAction = Extract<
   { code: string } | { shell: unknown } | { search: unknown } | { patch: unknown }
 >;
 
-/** Converts an action to calls of the SDK's tools. Throws if the request does not offer a needed tool. */
+/** Converts an action to calls of the SDK's tools, whether or not the request offers them. */
 export function toSdkToolUses(
   action: SdkToolAction,
   tools: readonly WireItem[],
 ): readonly SdkToolUse[] {
-  const has = (name: string) => tools.some((tool) => tool["name"] === name);
-  const uses = toUses(action, has);
-  const missing = uses.find(({ name }) => !has(name));
-  if (missing) {
-    const did = ACTION_PHRASES.find(([key]) => key in action)?.[1];
-    throw createModelFault(
-      `The model ${did}, but the request offers no tool ${missing.name}. Offer it, or change the model's action.`,
-    );
-  }
-  return uses;
+  return toUses(action, (name) => tools.some((tool) => tool["name"] === name));
+}
+
+/** Describes an action for error messages: `"ran code"`. */
+export function describeSdkAction(action: SdkToolAction): string {
+  return ACTION_PHRASES.find(([key]) => key in action)?.[1] ?? "used a tool";
 }
 
 const ACTION_PHRASES = [
@@ -61,6 +57,6 @@ function toSearchUse(search: Extract<SdkToolAction, { search: unknown }>["search
   if ("find" in search)
     return { name: "WebFetch", input: { url: search.in, prompt: `Find: ${search.find}` } };
   const message =
-    "The model searched files, but the Messages API has no file search. Change the model's action.";
-  throw createModelFault(message);
+    "the model searched files, but the Messages API has no file search. Change the step.";
+  throw new StepFault(message);
 }

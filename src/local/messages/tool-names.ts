@@ -3,9 +3,14 @@ import type { WireItem } from "../../openai/wire.ts";
 /** The prefix that the Claude Agent SDK adds to the names of tools that weakincentives bridges. */
 const BRIDGE_PREFIX = "mcp__wink__";
 
+/** Returns whether weakincentives bridges a tool to the Claude Agent SDK. */
+export function isBridged(name: string): boolean {
+  return name.startsWith(BRIDGE_PREFIX);
+}
+
 /** Returns a tool's name without the bridge prefix, as the agent's author wrote it. */
 export function removeBridgePrefix(name: string): string {
-  return name.startsWith(BRIDGE_PREFIX) ? name.slice(BRIDGE_PREFIX.length) : name;
+  return isBridged(name) ? name.slice(BRIDGE_PREFIX.length) : name;
 }
 
 /**
@@ -17,7 +22,7 @@ export function findOfferedToolName(tools: readonly WireItem[], name: string): s
   if (names.includes(name)) return name;
   const bridged = names.find((one) => BRIDGED_NAME.exec(one)?.[1] === name);
   if (bridged !== undefined) return bridged;
-  return names.some((one) => one.startsWith(BRIDGE_PREFIX)) ? BRIDGE_PREFIX + name : name;
+  return names.some(isBridged) ? BRIDGE_PREFIX + name : name;
 }
 
 /** Matches `mcp__server__tool`. Tool names may contain underscores. */

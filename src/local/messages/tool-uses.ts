@@ -2,7 +2,6 @@ import { isPlainObject } from "../../base/freeze.ts";
 import { parseJson } from "../../base/json.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import type { ModelAction } from "../model-action.ts";
-import { createModelFault } from "./check/invalid-problem.ts";
 import type { FinishedBlock, MessageState } from "./message-state.ts";
 import type { SdkToolUse } from "./sdk-tool-use.ts";
 import { findOfferedToolName } from "./tool-names.ts";
@@ -25,25 +24,15 @@ export function createFunctionCall(
   });
 }
 
-/** Creates a call to any tool. Throws if the request's tool choice excludes it. */
+/** Creates a call to any tool. */
 export function createToolUse(
   { name, input }: SdkToolUse,
   { request, services, blocks }: MessageState,
   more: { readonly callId?: string | undefined; readonly rawInput?: string | undefined } = {},
 ): readonly FinishedBlock[] {
-  const { type, name: chosen, isParallel } = request.toolChoice;
-  if (type === "none") throw createToolChoiceConflict(name, "none");
-  if (type === "tool" && chosen !== name)
-    throw createToolChoiceConflict(name, `the tool ${chosen}`);
   const isCalled = blocks.some(({ block }) => block.type === "tool_use");
-  if (isCalled && !isParallel) return [];
+  if (isCalled && !request.toolChoice.isParallel) return [];
   const id = more.callId ?? services.ids.next("toolu_");
   const block: WireItem & { readonly type: string } = { type: "tool_use", id, name, input };
   return [{ block, rawInput: more.rawInput }];
-}
-
-function createToolChoiceConflict(name: string, choice: string): Error {
-  return createModelFault(
-    `The model called ${name}, but the request's tool_choice is ${choice}. Change the model's action or the tool_choice.`,
-  );
 }

@@ -1,7 +1,8 @@
 import { readNumber, readStrings } from "../../base/loose-fields.ts";
 import type { WireItem } from "../../openai/wire.ts";
-import { ApiProblem } from "../api-problem.ts";
 import type { Ids } from "../ids.ts";
+import type { ModelAction } from "../model-action.ts";
+import { StepFault } from "../step-fault.ts";
 import type { WebService } from "../tools/tool-services.ts";
 import { readLastText } from "../turn/read-last-text.ts";
 import type { Sealer } from "../turn/sealer.ts";
@@ -35,7 +36,7 @@ export function runWebSearch(
   tool: WireItem,
   { web, ids, sealer, searches }: SearchServices & { readonly searches: number },
 ): SearchOutcome {
-  if (!web) throw createNoPagesProblem();
+  if (!web) throw createNoPagesFault();
   const id = ids.next("srvtoolu_");
   const use = { type: "server_tool_use", id, name: "web_search", input: { query } };
   const createResultBlock = (content: unknown) => ({
@@ -99,9 +100,17 @@ export function createSummary(pages: readonly FoundPage[], sealer: Sealer): read
   }));
 }
 
-function createNoPagesProblem(): ApiProblem {
+/** Returns the query of a search action; `null` if it opens a page or searches files. */
+export function toWebQuery(
+  search: Extract<ModelAction, { search: unknown }>["search"],
+): string | null {
+  if (typeof search === "string") return search;
+  return "web" in search ? search.web : null;
+}
+
+/** Creates the error for a search on a server that has no pages. */
+export function createNoPagesFault(): StepFault {
   const message =
     "The server has no pages to search. Start the server with a folder of pages: pass --web FOLDER or the option web.";
-  const headers = { "x-should-retry": "false" };
-  return new ApiProblem(500, message, { code: "web_search_unavailable", headers });
+  return new StepFault(message, { code: "web_search_unavailable" });
 }

@@ -5,13 +5,15 @@ import { quoteNames } from "../../base/quote-value.ts";
 import { suggestSpelling } from "../../base/suggest-spelling.ts";
 import type { ModelAction } from "../model-action.ts";
 
-/** Validates the actions of one turn and returns a frozen copy. `field` names them in errors. */
-export function checkActions(actions: unknown, field: string): readonly ModelAction[] {
+/** Validates the actions of one step. `field` names them in errors. */
+export function checkActions(
+  actions: unknown,
+  field: string,
+): asserts actions is readonly ModelAction[] {
   if (!Array.isArray(actions) || actions.length === 0) {
     throwInvalid(field, actions, "must be a non-empty array of actions", 'use [{ say: "Hello." }]');
   }
   for (const [place, action] of actions.entries()) checkAction(action, `${field}[${place}]`);
-  return copyAndFreeze(actions);
 }
 
 type Check = (value: unknown, field: string) => void;
@@ -52,7 +54,12 @@ const checkNonEmptyText: Check = (value, field) => {
 };
 
 const checkTrue: Check = (value, field) => {
-  if (value !== true) throwInvalid(field, value, "must be true", "use true, or remove the action");
+  if (value !== true) throwInvalid(field, value, "must be true", "use true, or remove it");
+};
+
+const checkBoolean: Check = (value, field) => {
+  if (typeof value !== "boolean")
+    throwInvalid(field, value, "must be true or false", "use true, or remove it");
 };
 
 const checks: ReadonlyMap<string, Check> = new Map<string, Check>([
@@ -95,6 +102,7 @@ function checkCall(call: unknown, field: string): void {
       throwInvalid(place, args, rule, "use {} for no arguments");
     },
     "callId?": checkNonEmptyText,
+    "madeUp?": checkBoolean,
   });
 }
 

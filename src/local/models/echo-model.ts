@@ -11,7 +11,10 @@ import { createSmallestValue } from "./smallest-value.ts";
  * with a forced tool the smallest call. Deterministic: same request, same answer.
  */
 export function echoModel(): LocalModel {
-  return Object.freeze({ respond: async (request: ModelRequest) => [createAnswer(request)] });
+  return Object.freeze({
+    respond: async (request: ModelRequest) => [createAnswer(request)],
+    mayIgnoreToolChoice: true, // it cannot call every tool
+  });
 }
 
 function createAnswer(request: ModelRequest): ModelAction {

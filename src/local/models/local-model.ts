@@ -1,3 +1,4 @@
+import type { TokenUsage } from "../../base/usage.ts";
 import type { ModelAction } from "../model-action.ts";
 import type { ToolCatalog } from "../tools/tool-catalog.ts";
 
@@ -5,12 +6,22 @@ import type { ToolCatalog } from "../tools/tool-catalog.ts";
 export interface LocalModel {
   /** Returns the next actions. Called again with the results until it answers or calls the client's functions. */
   respond(request: ModelRequest, options?: ModelOptions): Promise<readonly ModelAction[]>;
+  /**
+   * Whether the model may answer with text although the request forces a call, as models on some servers do.
+   * @default false: such an answer is an error
+   */
+  readonly mayIgnoreToolChoice?: boolean | undefined;
 }
 
 /** Options of one call to a {@link LocalModel}. */
 export interface ModelOptions {
   /** Aborts when the client disconnects. */
   readonly signal?: AbortSignal | undefined;
+  /**
+   * Receives the tokens that this call used, if the model knows them. Several reports are added up. Without a
+   * report the server estimates them, and the response has the header `x-wink-usage: estimated`.
+   */
+  readonly onUsage?: ((usage: Partial<TokenUsage>) => void) | undefined;
 }
 
 /** The input of one call to a {@link LocalModel}. */
@@ -27,7 +38,10 @@ export interface ModelRequest {
   readonly toolChoice: unknown;
   /** The format of the answer (`text.format`), or `null` for plain text. */
   readonly format: object | null;
-  /** How many times this server has called the model before, from 0. */
+  /**
+   * The number of the step, from 0: how many times this server has called the model before, without steps that
+   * could not be performed.
+   */
   readonly turn: number;
   /** The text of the last user or system message. */
   readonly text: string;

@@ -17,6 +17,7 @@ const every: readonly ModelAction[] = [
   { think: "Hm." },
   { call: { name: "add", args: { a: 1 } } },
   { call: { name: "add", args: "{bad", callId: "call_1" } },
+  { call: { name: "ad", args: {}, madeUp: true } },
   { code: "print(1)" },
   { shell: ["ls", "pwd"] },
   { search: "cats" },
@@ -82,9 +83,10 @@ describe("scriptedModel()", () => {
     expect(await later.respond(createRequest(3))).toEqual([{ say: "Turn 3." }]);
   });
 
-  test("validates the actions that a function returns and rethrows its errors", async () => {
+  test("validates the actions that a function returns, and reports its errors with their cause", async () => {
     const bad = scriptedModel(() => [{ say: "Hi." }, { shout: "Hi!" } as never]);
-    await expect(bad.respond(createRequest(0))).rejects.toThrow(InvalidOptionError);
+    const fault = { status: 500, code: "model_error", headers: { "x-should-retry": "false" } };
+    await expect(bad.respond(createRequest(0))).rejects.toMatchObject(fault);
     await expect(bad.respond(createRequest(0))).rejects.toThrow(
       "steps(request)[1] key must be one of",
     );
@@ -92,7 +94,12 @@ describe("scriptedModel()", () => {
     const thrown = scriptedModel(() => {
       throw boom;
     });
-    await expect(thrown.respond(createRequest(0))).rejects.toBe(boom);
+    const message = "the script threw an error: boom";
+    await expect(thrown.respond(createRequest(0))).rejects.toMatchObject({
+      ...fault,
+      message,
+      cause: boom,
+    });
   });
 });
 
@@ -145,13 +152,14 @@ describe("scriptedModel() rejects", () => {
     [{ think: 1 }, ".think must be a string, got 1"],
     [
       { call: "add" },
-      '.call must be an object, got "add". Pass one with "name", "args", "callId".',
+      '.call must be an object, got "add". Pass one with "name", "args", "callId", "madeUp".',
     ],
     [{ call: { args: {} } }, ".call.name must be a non-empty string"],
     [{ call: { name: "add", args: [] } }, ".call.args must be a JSON-serializable object"],
     [{ call: { name: "add", args: { f() {} } } }, ".call.args must be a JSON-serializable object"],
     [{ call: { name: "add", args: {}, id: "1" } }, '.call key must be one of "name"'],
     [{ call: { name: "add", args: {}, callId: 1 } }, ".call.callId must be a non-empty string"],
+    [{ call: { name: "add", args: {}, madeUp: 1 } }, ".call.madeUp must be true or false, got 1"],
     [{ code: ["1"] }, ".code must be a string"],
     [{ shell: "ls" }, '.shell must be a non-empty array of commands, got "ls". Use ["ls"].'],
     [{ shell: [] }, ".shell must be a non-empty array of commands"],

@@ -1,7 +1,8 @@
-import { InvalidOptionError } from "../../base/errors.ts";
+import { getErrorMessage, InvalidOptionError } from "../../base/errors.ts";
+import { copyAndFreeze } from "../../base/freeze.ts";
 import { quoteValue } from "../../base/quote-value.ts";
-import { ApiProblem } from "../api-problem.ts";
 import type { ModelAction } from "../model-action.ts";
+import { StepFault } from "../step-fault.ts";
 import { checkActions } from "./check-actions.ts";
 import type { LocalModel, ModelRequest } from "./local-model.ts";
 
@@ -12,8 +13,9 @@ export type ModelScript =
 
 /**
  * Creates a model that performs a script, in order. Arrays are validated and copied now; the actions that a
- * function returns are validated on each call. After the last step, requests fail with an error
- * (`script_ended`).
+ * function returns are validated on each call. A step that the request does not allow (a tool that it does not
+ * offer, or text where it forces a call) fails the request, and so does a request after the last step. Clients
+ * do not retry these errors, and the step is not used up.
  *
  * @example
  * ```ts
@@ -26,8 +28,7 @@ export type ModelScript =
 export function scriptedModel(steps: ModelScript): LocalModel {
   if (typeof steps === "function") {
     return Object.freeze({
-      respond: async (request: ModelRequest) =>
-        checkActions(await steps(request), "steps(request)"),
+      respond: async (request: ModelRequest) => await callScript(steps, request),
     });
   }
   if (!Array.isArray(steps)) {
@@ -38,17 +39,41 @@ export function scriptedModel(steps: ModelScript): LocalModel {
       remedy: 'use [[{ say: "Hello." }]], with one inner array per turn',
     });
   }
-  const script = steps.map((step, turn) => checkActions(step, `steps[${turn}]`));
+  const script = steps.map((step, turn) => copyActions(step, `steps[${turn}]`));
   return Object.freeze({
     respond: async (request: ModelRequest) =>
       script[request.turn] ?? throwScriptEnded(script.length, request),
   });
 }
 
-/** Throws the error for a request after the last step. Clients must not retry it. */
+function copyActions(actions: unknown, field: string): readonly ModelAction[] {
+  checkActions(actions, field);
+  return copyAndFreeze(actions);
+}
+
+async function callScript(
+  script: Extract<ModelScript, (...args: never) => unknown>,
+  request: ModelRequest,
+): Promise<readonly ModelAction[]> {
+  let actions: unknown;
+  try {
+    actions = await script(request);
+  } catch (cause) {
+    const message = getErrorMessage(cause).slice(0, MAX_MESSAGE_LENGTH);
+    throw new StepFault(`the script threw an error: ${message}`, { cause });
+  }
+  try {
+    return copyActions(actions, "steps(request)");
+  } catch (error) {
+    throw new StepFault(getErrorMessage(error));
+  }
+}
+
+const MAX_MESSAGE_LENGTH = 2_000;
+
+/** Throws the error for a request after the last step. */
 function throwScriptEnded(length: number, { turn, text }: ModelRequest): never {
   const steps = length === 1 ? "1 step" : `${length} steps`;
   const message = `The script has ended: it has ${steps}, but this is request ${turn + 1}, with the text ${quoteValue(text)}. Add a step.`;
-  const headers = { "x-should-retry": "false" };
-  throw new ApiProblem(500, message, { code: "script_ended", headers });
+  throw new StepFault(message, { code: "script_ended" });
 }

@@ -2,6 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import { readRecords } from "../../base/loose-fields.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import type { TurnOutcome, TurnServices } from "../turn/turn.ts";
+import { UsageMeter } from "../turn/usage-meter.ts";
 import { applyIncludes } from "./check/apply-includes.ts";
 import { type CheckedRequest, createRequestCheck, type RequestCheck } from "./check/request.ts";
 import { selectAllowedTools } from "./check/tool-choice.ts";
@@ -14,7 +15,8 @@ import { countInputTokens } from "./conversation/count-input-tokens.ts";
 import { checkContainers } from "./resolve-container.ts";
 import { createResponseObject } from "./response-object.ts";
 import { runTurn } from "./run-turn.ts";
-import { createUsage } from "./usage.ts";
+import type { TurnListener } from "./turn-progress.ts";
+import { createUsage, toResponseUsage } from "./usage.ts";
 
 /** Options of {@link Responses}. */
 export interface ResponsesOptions {
@@ -29,6 +31,8 @@ export interface StartedResponse {
   readonly conversation: Conversation;
   /** The response object, with the status `in_progress`. */
   readonly response: WireItem;
+  /** The tokens that the model has reported so far. */
+  readonly usage: UsageMeter;
 }
 
 /** Creates responses: validates a request, runs its turn and stores the result. */
@@ -49,24 +53,26 @@ export class Responses {
   start(body: unknown): StartedResponse {
     const { catalog, tools } = this.#turns;
     const request = this.#checkRequest(body);
-    rejectUnsupportedTools(request, catalog);
     const conversation = this.#conversations.createConversation(request);
+    const { notable } = conversation;
+    rejectUnsupportedTools(request.tools, notable, catalog);
     const { containers } = tools;
-    checkContainers(request.tools, conversation.notable, { containers, catalog });
+    checkContainers(request.tools, notable, { containers, catalog });
     const id = this.#turns.ids.next("resp_");
     const parts = { id, createdAt: this.#nowSeconds(), output: [], echo: request.echo };
     return {
       request,
       conversation,
+      usage: new UsageMeter(),
       response: createResponseObject({ ...parts, status: "in_progress" }, catalog),
     };
   }
 
-  /** Runs the turn and returns the finished response. Calls `onItem` with each item when it is complete. */
+  /** Runs the turn and returns the finished response. The turn waits for its listener. */
   async finish(
     started: StartedResponse,
     signal: AbortSignal,
-    onItem: (item: WireItem) => void = () => {},
+    { onBegin, onItem = () => {} }: TurnListener = {},
   ): Promise<WireItem> {
     const { request, conversation } = started;
     const { catalog } = this.#turns;
@@ -76,15 +82,12 @@ export class Responses {
     const { compactThreshold } = request;
     const isOver = compactThreshold !== null && tokens > compactThreshold;
     const compacting = isOver ? new CompactingOutput(conversation, this.#turns, showItem) : null;
+    const addItem = compacting ? (item: WireItem) => compacting.add(item) : showItem;
     const outcome = request.compactNow
-      ? compactNow(conversation, this.#turns)
-      : await this.#runTurn(
-          started,
-          signal,
-          compacting ? (item) => compacting.add(item) : showItem,
-        );
-    if (request.compactNow) for (const item of outcome.output) showItem(item);
-    const output = compacting?.finish(outcome) ?? outcome.output;
+      ? await this.#compactNow(conversation, { onBegin, onItem: showItem })
+      : await this.#runTurn(started, signal, { onBegin, onItem: addItem });
+    const output = (await compacting?.finish(outcome)) ?? outcome.output;
+    const { reported } = started.usage;
     const response = createResponseObject(
       {
         id: String(started.response["id"]),
@@ -92,7 +95,7 @@ export class Responses {
         completedAt: this.#nowSeconds(),
         status: outcome.status,
         output: output.map(toShownItem),
-        usage: createUsage(tokens, output),
+        usage: reported ? toResponseUsage(reported) : createUsage(tokens, output),
         error: outcome.error,
         incompleteReason: outcome.incompleteReason,
         echo: request.echo,
@@ -105,7 +108,7 @@ export class Responses {
     return response;
   }
 
-  async #runTurn(started: StartedResponse, signal: AbortSignal, onItem: (item: WireItem) => void) {
+  async #runTurn(started: StartedResponse, signal: AbortSignal, listener: TurnListener) {
     const { request, conversation } = started;
     const added = conversation.notable
       .filter(({ type }) => type === "additional_tools")
@@ -126,16 +129,24 @@ export class Responses {
       maxOutputTokens: request.maxOutputTokens,
       parallelToolCalls: request.parallelToolCalls,
       signal,
+      usage: started.usage,
     };
-    return await runTurn(input, this.#turns, onItem);
+    return await runTurn(input, this.#turns, listener);
+  }
+
+  /** Compacts the conversation instead of calling the model. */
+  async #compactNow(
+    { readable }: Conversation,
+    { onBegin, onItem }: TurnListener,
+  ): Promise<TurnOutcome> {
+    await onBegin?.();
+    const item = createCompactionItem(readable, this.#turns);
+    await onItem?.(item);
+    const output = [item];
+    return { status: "completed", output, incompleteReason: null, error: null, containerId: null };
   }
 
   #nowSeconds(): number {
     return Math.floor(this.#clock.now() / 1000);
   }
-}
-
-function compactNow({ readable }: Conversation, turns: TurnServices): TurnOutcome {
-  const output = [createCompactionItem(readable, turns)];
-  return { status: "completed", output, incompleteReason: null, error: null, containerId: null };
 }

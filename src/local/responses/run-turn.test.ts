@@ -14,7 +14,8 @@ function startTurn(
   const { input, services } = createTurnState({ tools: [], ...parts });
   const told: WireItem[] = [];
   const model = { respond: async ({ turn: at }: { readonly turn: number }) => script[at] ?? [] };
-  const run = runTurn({ ...input, ...more }, { ...services, model }, (item) => told.push(item));
+  const onItem = (item: WireItem) => void told.push(item);
+  const run = runTurn({ ...input, ...more }, { ...services, model }, { onItem });
   return { run, told };
 }
 
@@ -79,12 +80,15 @@ describe("runTurn()", () => {
     [{ code: "1" }, "ran code"],
     [{ shell: ["ls"] }, "ran commands"],
     [{ patch: [{}] }, "wrote a patch"],
-    [{ call: { name: "look", args: {} } }, "called the function 'look'"],
+    [{ call: { name: "look", args: {} } }, 'called the function "look"'],
   ])("rejects the action %j without its tool", async (action, did) => {
     await expect(startTurn([[action]]).run).rejects.toMatchObject({
       status: 500,
       code: "model_error",
-      message: expect.stringContaining(`The model ${did}, but the request offers no`),
+      headers: { "x-should-retry": "false" },
+      message: expect.stringContaining(
+        `Step 1 failed: the model ${did}, but the request does not offer`,
+      ),
     });
   });
 

@@ -1,14 +1,18 @@
-import { readRecords } from "../../base/loose-fields.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { ApiProblem } from "../api-problem.ts";
 import type { ModelAction } from "../model-action.ts";
+import { StepFault } from "../step-fault.ts";
 import { toAction } from "../tools/tool-catalog.ts";
+import { callModel } from "../turn/call-model.ts";
 import { ConnectionDroppedError } from "../turn/connection-dropped-error.ts";
 import { createAnnotations } from "../turn/create-annotations.ts";
 import { readLastText } from "../turn/read-last-text.ts";
 import type { TurnInput, TurnOutcome, TurnServices, TurnState } from "../turn/turn.ts";
+import { checkStep } from "./check-step.ts";
 import { createCompactionItem } from "./conversation/compaction.ts";
 import { findForcedCall } from "./forced-call.ts";
+import { findClientTool } from "./offered-tools.ts";
+import { type TurnListener, TurnProgress } from "./turn-progress.ts";
 import { useTool } from "./use-tool.ts";
 
 /** Limits how often the model is called in one turn. */
@@ -18,7 +22,7 @@ const MAX_MODEL_CALLS = 100;
 export async function runTurn(
   input: TurnInput,
   services: TurnServices,
-  onItem: (item: WireItem) => void = () => {},
+  listener: TurnListener = {},
 ): Promise<TurnOutcome> {
   const output: WireItem[] = [];
   const state: TurnState = {
@@ -30,24 +34,47 @@ export async function runTurn(
     containerId: null,
     toolCalls: 0,
   };
-  let reportedItems = 0;
-  const forced = createForcedActions(state);
+  const progress = new TurnProgress(output, listener);
+  for (const createActions of createForcedActions(state)) {
+    await progress.begin();
+    const outcome = await performStep(createActions(), state, progress);
+    if (outcome) return outcome;
+  }
   for (let modelCalls = 0; modelCalls < MAX_MODEL_CALLS; modelCalls++) {
     input.signal.throwIfAborted();
-    const actions = forced.shift()?.() ?? (await callModel(state));
-    let hasEnded = false;
-    for (const action of actions) {
-      if ("fail" in action)
-        return { ...createOutcome(state, "failed"), error: toResponseError(action.fail, output) };
-      hasEnded = (await performAction(action, state)) || hasEnded;
-      const cut = truncateAnswer(state);
-      for (; reportedItems < output.length; reportedItems++) onItem(output[reportedItems] ?? {});
-      if (cut) return { ...createOutcome(state, "incomplete"), incompleteReason: cut };
+    const step = services.steps.take();
+    try {
+      const actions = await callModel(services.model, createModelRequest(state, step), input);
+      checkStep(actions, state);
+      await progress.begin();
+      const outcome = await performStep(actions, state, progress);
+      if (outcome) return outcome;
+    } catch (error) {
+      throw services.steps.fail(step, error);
     }
-    if (hasEnded) return createOutcome(state, "completed");
   }
   const message = `The model was called ${MAX_MODEL_CALLS} times in one turn and only used tools. End the turn with an answer.`;
-  throw new ApiProblem(500, message, { code: "model_error" });
+  throw new StepFault(message);
+}
+
+/** Performs the actions of one step. Returns the outcome if the turn has ended. */
+async function performStep(
+  actions: readonly ModelAction[],
+  state: TurnState,
+  progress: TurnProgress,
+): Promise<TurnOutcome | null> {
+  let hasEnded = false;
+  for (const action of actions) {
+    if ("fail" in action) {
+      const error = toResponseError(action.fail, state.output);
+      return { ...createOutcome(state, "failed"), error };
+    }
+    hasEnded = (await performAction(action, state)) || hasEnded;
+    const cut = truncateAnswer(state);
+    await progress.reportItems();
+    if (cut) return { ...createOutcome(state, "incomplete"), incompleteReason: cut };
+  }
+  return hasEnded ? createOutcome(state, "completed") : null;
 }
 
 /** Returns the actions of a request that forces a call. The model is not called for them. */
@@ -65,24 +92,12 @@ function createForcedActions({
   ];
 }
 
-async function callModel({ input, services, output }: TurnState): Promise<readonly ModelAction[]> {
-  const { model, instructions, tools, toolChoice, format, signal } = input;
+function createModelRequest({ input, services, output }: TurnState, turn: number) {
+  const { model, instructions, tools, toolChoice, format } = input;
   const items = output.length === 0 ? input.items : input.items.concat(output);
-  const turn = services.modelRequests.count++;
   const text = readLastText(items) || (instructions ?? "");
   const { catalog: hostedTools } = services;
-  const request = {
-    model,
-    instructions,
-    items,
-    tools,
-    toolChoice,
-    format,
-    turn,
-    text,
-    hostedTools,
-  };
-  return await services.model.respond(request, { signal });
+  return { model, instructions, items, tools, toolChoice, format, turn, text, hostedTools };
 }
 
 /** Performs one action. Returns whether it ends the turn. */
@@ -135,12 +150,12 @@ function createReasoning(text: string, { services }: TurnState): WireItem {
   };
 }
 
-/** Calls a tool of the client. Unknown names are passed on too, because models make names up. */
+/** Calls a tool of the client. A name that the request does not offer is called as a function. */
 function callFunction(
   { name, args, callId }: Extract<ModelAction, { call: unknown }>["call"],
   { input, services, output }: TurnState,
 ): boolean {
-  const { tool, namespace } = findClientTool(input.tools, name);
+  const { tool, namespace } = findClientTool(input.tools, name) ?? { tool: {}, namespace: null };
   const isCalled = output.some(({ type }) => CALL_TYPES.has(type));
   if (isCalled && !input.parallelToolCalls) return true;
   const text = typeof args === "string" ? args : JSON.stringify(args);
@@ -161,24 +176,6 @@ function callFunction(
 }
 
 const CALL_TYPES: ReadonlySet<unknown> = new Set(["function_call", "custom_tool_call"]);
-
-/**
- * Returns the client's tool with this name, and its namespace. Returns an empty tool if the client offers only
- * other ones, and throws if it offers none.
- */
-function findClientTool(tools: readonly WireItem[], name: string) {
-  const all = tools.flatMap((tool) =>
-    tool["type"] === "namespace"
-      ? readRecords(tool, "tools").map((inner) => ({ tool: inner, namespace: tool["name"] }))
-      : [{ tool, namespace: null }],
-  );
-  const callable = all.filter(({ tool }) => ["function", "custom"].includes(String(tool["type"])));
-  const found = callable.find(({ tool }) => tool["name"] === name);
-  if (found) return found;
-  if (callable.length > 0) return { tool: {}, namespace: null };
-  const text = `The model called the function '${name}', but the request offers no functions.`;
-  throw new ApiProblem(500, text, { code: "model_error" });
-}
 
 async function expireContainers({ input, services, containerId }: TurnState): Promise<void> {
   const named = input.tools.flatMap(({ container }) =>

@@ -6,6 +6,7 @@ import {
   startMessagesFixture,
 } from "../../../tests/support/local/messages-fixture.ts";
 import type { WireItem } from "../../openai/wire.ts";
+import type { ModelRequest } from "../models/local-model.ts";
 
 const createRequest = (body: unknown) => ({ method: "POST", body: JSON.stringify(body) });
 const listTypes = (events: readonly WireItem[]) => events.map(({ type }) => type);
@@ -88,7 +89,8 @@ describe("POST /v1/messages as a stream", () => {
     const { stream } = await startMessagesFixture([
       [{ call: { name: "look", args: '{"at": tru' } }],
     ]);
-    const deltas = (await stream()).map((event) => Object(event["delta"]).partial_json ?? "");
+    const events = await stream({ tools: [clientTool("look")] });
+    const deltas = events.map((event) => Object(event["delta"]).partial_json ?? "");
     expect(deltas.join("")).toBe('{"at": tru');
   });
 
@@ -175,18 +177,21 @@ describe("POST /v1/messages as a stream", () => {
 
   test("reports unexpected errors to onFault", async () => {
     const faults: unknown[] = [];
-    const { stream, ask } = await startMessagesFixture(
-      ({ turn }) => {
+    const model = {
+      async respond({ turn }: ModelRequest) {
         if (turn > 0) throw new Error("A fault.");
         return [{ think: "Hm." }];
       },
-      { onFault: (error) => faults.push(error) },
-    );
+    };
+    const { stream, ask } = await startMessagesFixture([], {
+      model,
+      onFault: (error) => faults.push(error),
+    });
     const thinking = { type: "adaptive" };
     const events = await stream({ thinking });
     expect(events.at(-1)).toMatchObject({ type: "error", error: { message: "A fault." } });
     expect(await ask(plain)).toMatchObject({ status: 500, body: { error: { type: "api_error" } } });
-    expect(faults).toHaveLength(2);
+    expect(faults).toMatchObject([{ message: "A fault." }, { message: "A fault." }]);
   });
 });
 

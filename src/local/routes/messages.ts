@@ -2,13 +2,21 @@ import type { Context, Hono } from "hono";
 import { getErrorMessage } from "../../base/errors.ts";
 import { ApiProblem } from "../api-problem.ts";
 import { BufferedResponse } from "../http/buffered-response.ts";
+import { PacedBody } from "../http/paced-body.ts";
 import { readJsonBody } from "../http/read-json-body.ts";
+import { reportFault } from "../http/report-fault.ts";
 import type { Ids } from "../ids.ts";
-import { formatMessageEvent, MessageWriter } from "../messages/message-events.ts";
+import {
+  createProblemEvent,
+  formatMessageEvent,
+  type MessageEvent,
+  MessageEvents,
+} from "../messages/message-events.ts";
 import { createMessageObject } from "../messages/message-object.ts";
 import type { FinishedBlock, StopReason } from "../messages/message-state.ts";
 import type { Messages, StartedMessage } from "../messages/messages.ts";
 import { ConnectionDroppedError } from "../turn/connection-dropped-error.ts";
+import { createUsageHeader, USAGE_COMMENT } from "../turn/usage-header.ts";
 
 /** Services of the Messages API routes. */
 export interface MessageRouteServices {
@@ -44,8 +52,12 @@ function hasBetas(context: Context): boolean {
   return context.req.header("anthropic-beta") !== undefined;
 }
 
-function createJsonResponse(body: object, ids: Ids): Response {
-  const headers = { "content-type": "application/json", "request-id": ids.next("req_") };
+function createJsonResponse(
+  body: object,
+  ids: Ids,
+  more: Readonly<Record<string, string>> = {},
+): Response {
+  const headers = { "content-type": "application/json", "request-id": ids.next("req_"), ...more };
   return new BufferedResponse(JSON.stringify(body), headers);
 }
 
@@ -62,69 +74,71 @@ async function respondWithMessage(
       return createJsonResponse(
         createMessageObject({ ...started, blocks: made, stop: next.value }),
         ids,
+        createUsageHeader(started.usage),
       );
     made.push(next.value);
   }
 }
 
-/** Streams events as they occur. An error before the first block is still sent as an HTTP error. */
+/**
+ * Streams events as they occur. An error before the first block is still an HTTP error. The message waits while
+ * the client does not read, and ends if it disconnects.
+ */
 async function respondWithStream(
   context: Context,
   started: StartedMessage,
-  { messages, ids, onFault }: MessageRouteServices,
+  services: MessageRouteServices,
 ): Promise<Response> {
-  const disconnect = new AbortController();
-  const signal = AbortSignal.any([context.req.raw.signal, disconnect.signal]);
-  const blocks = messages.createBlocks(started, signal);
+  const body = new PacedBody(context.req.raw.signal);
+  const blocks = services.messages.createBlocks(started, body.signal);
   const first = await blocks.next();
-  const requestId = ids.next("req_");
-  const encoder = new TextEncoder();
-  let dropped: unknown = null;
-  // Wait until the client has read the written events: an error would discard them.
-  const failIfDrained = (controller: ReadableStreamDefaultController) => {
-    if (dropped !== null && Number(controller.desiredSize) > 0) controller.error(dropped);
+  const requestId = services.ids.next("req_");
+  const { usage } = started;
+  const isReported = usage.reported !== null;
+  const end = (...events: readonly MessageEvent[]) => {
+    if (isReported && !usage.reported) body.writeNow(USAGE_COMMENT);
+    for (const event of events) body.writeNow(formatMessageEvent(event));
+    body.close();
   };
-  const writeEvents = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
-    const writer = new MessageWriter(started, (event) =>
-      controller.enqueue(encoder.encode(formatMessageEvent(event))),
-    );
-    writer.writeStart();
-    try {
-      writer.writeEnd(await writeBlocks(writer, first, blocks));
-      controller.close();
-    } catch (error) {
-      if (signal.aborted && !(error instanceof ApiProblem)) return controller.error(error);
-      if (error instanceof ConnectionDroppedError) {
-        dropped = error;
-        return failIfDrained(controller);
-      }
-      if (!(error instanceof ApiProblem)) onFault(error);
+  writeBlocks(body, new MessageEvents(started), { first, blocks }).then(
+    (events) => end(...events),
+    (error) => {
+      if (body.signal.aborted && !(error instanceof ApiProblem)) return body.abort(error);
+      if (error instanceof ConnectionDroppedError) return body.abortWhenRead(error);
+      reportFault(error, services.onFault);
       const problem =
         error instanceof ApiProblem ? error : new ApiProblem(500, getErrorMessage(error));
-      writer.writeProblem(problem, requestId);
-      controller.close();
-    }
-  };
-  const body = new ReadableStream<Uint8Array>({
-    start: (controller) => void writeEvents(controller),
-    pull: (controller) => failIfDrained(controller),
-    cancel: () => disconnect.abort(new Error("The client disconnected.")),
-  });
+      end(createProblemEvent(problem, requestId));
+    },
+  );
+  for (const [name, value] of Object.entries(createUsageHeader(usage))) context.header(name, value);
   context.header("request-id", requestId);
   context.header("content-type", "text/event-stream; charset=utf-8");
   context.header("cache-control", "no-cache");
-  return context.body(body);
+  return context.body(body.stream);
 }
 
+/** Writes all blocks. Returns the events that end the stream. */
 async function writeBlocks(
-  writer: MessageWriter,
-  first: IteratorResult<FinishedBlock, StopReason>,
-  blocks: AsyncGenerator<FinishedBlock, StopReason, undefined>,
-): Promise<StopReason> {
+  body: PacedBody,
+  events: MessageEvents,
+  {
+    first,
+    blocks,
+  }: {
+    readonly first: IteratorResult<FinishedBlock, StopReason>;
+    readonly blocks: AsyncGenerator<FinishedBlock, StopReason, undefined>;
+  },
+): Promise<Iterable<MessageEvent>> {
+  await body.write(format(events.createStart()));
   let next = first;
   while (!next.done) {
-    writer.writeBlock(next.value);
+    await body.write(format(events.createBlock(next.value)));
     next = await blocks.next();
   }
-  return next.value;
+  return events.createEnd(next.value);
+}
+
+function* format(events: Iterable<MessageEvent>): Generator<string> {
+  for (const event of events) yield formatMessageEvent(event);
 }

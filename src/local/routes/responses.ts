@@ -3,15 +3,18 @@ import { getErrorMessage } from "../../base/errors.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { ApiProblem, notFound } from "../api-problem.ts";
 import { BufferedResponse } from "../http/buffered-response.ts";
+import { PacedBody } from "../http/paced-body.ts";
 import { readJsonBody } from "../http/read-json-body.ts";
+import { reportFault } from "../http/report-fault.ts";
 import { applyIncludes } from "../responses/check/apply-includes.ts";
-import { EventWriter, formatEvent } from "../responses/events/events.ts";
+import { EventSequence, formatEvent, type StreamEvent } from "../responses/events/events.ts";
 import { createResponseObject } from "../responses/response-object.ts";
 import type { Responses, StartedResponse } from "../responses/responses.ts";
 import { readPageQuery, toPage } from "../store/paging.ts";
 import type { ResponseStore, StoredResponse } from "../store/response-store.ts";
 import type { ToolCatalog } from "../tools/tool-catalog.ts";
 import { ConnectionDroppedError } from "../turn/connection-dropped-error.ts";
+import { createUsageHeader, USAGE_COMMENT } from "../turn/usage-header.ts";
 
 /** Services of the response routes. */
 export interface ResponseServices {
@@ -33,9 +36,10 @@ export function responseRoutes(
     try {
       const started = responses.start(await readJsonBody(raw, maxBodyBytes));
       if (started.request.stream)
-        return streamResponse(context, started, { responses, catalog, onFault });
+        return await streamResponse(context, started, { responses, catalog, onFault });
       const response = await responses.finish(started, raw.signal);
-      return new BufferedResponse(JSON.stringify(response), RESPONSE_HEADERS);
+      const headers = { ...RESPONSE_HEADERS, ...createUsageHeader(started.usage) };
+      return new BufferedResponse(JSON.stringify(response), headers);
     } catch (error) {
       setRateLimitHeaders(context);
       throw error;
@@ -113,50 +117,55 @@ const RATE_LIMIT_HEADERS = {
 };
 const RESPONSE_HEADERS = { ...RATE_LIMIT_HEADERS, "content-type": "application/json" };
 
-/** Streams events as they occur. The turn ends if the client disconnects. */
-function streamResponse(
+/**
+ * Streams events as they occur. An error before the first step runs is still an HTTP error. The turn waits while
+ * the client does not read, and ends if it disconnects.
+ */
+async function streamResponse(
   context: Context,
   started: StartedResponse,
   { responses, catalog, onFault }: Pick<ResponseServices, "responses" | "catalog" | "onFault">,
-): Response {
-  const disconnect = new AbortController();
-  const signal = AbortSignal.any([context.req.raw.signal, disconnect.signal]);
-  const encoder = new TextEncoder();
-  let dropped: unknown = null;
-  // Wait until the client has read the written events: an error would discard them.
-  const failIfDrained = (controller: ReadableStreamDefaultController) => {
-    if (dropped !== null && Number(controller.desiredSize) > 0) controller.error(dropped);
-  };
-  const writeEvents = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
-    const writer = new EventWriter(catalog, (event) =>
-      controller.enqueue(encoder.encode(formatEvent(event))),
-    );
-    writer.writeStart(started.response);
-    try {
-      writer.writeEnd(await responses.finish(started, signal, (item) => writer.writeItem(item)));
-      controller.close();
-    } catch (error) {
-      if (signal.aborted && !(error instanceof ApiProblem)) return controller.error(error);
-      if (error instanceof ConnectionDroppedError) {
-        dropped = error;
-        failIfDrained(controller);
-        return;
-      }
-      if (!(error instanceof ApiProblem)) onFault(error);
-      writer.writeProblem(toProblem(error));
-      writer.writeEnd(createFailedResponse(started, toProblem(error), catalog));
-      controller.close();
-    }
-  };
-  const body = new ReadableStream<Uint8Array>({
-    start: (controller) => void writeEvents(controller),
-    pull: (controller) => failIfDrained(controller),
-    cancel: () => disconnect.abort(new Error("The client disconnected.")),
+): Promise<Response> {
+  const body = new PacedBody(context.req.raw.signal);
+  const sequence = new EventSequence(catalog);
+  const { promise: begun, resolve: onBegun } = Promise.withResolvers<void>();
+  const turn = responses.finish(started, body.signal, {
+    async onBegin() {
+      onBegun();
+      await body.write(format(sequence.createStart(started.response)));
+    },
+    onItem: (item) => body.write(format(sequence.createItem(item))),
   });
+  await Promise.race([begun, turn]);
+  const { usage } = started;
+  const isReported = usage.reported !== null;
+  turn.then(
+    (response) => {
+      if (isReported && !usage.reported) body.writeNow(USAGE_COMMENT);
+      body.writeNow(formatEvent(sequence.createEnd(response)));
+      body.close();
+    },
+    (error) => {
+      if (body.signal.aborted && !(error instanceof ApiProblem)) return body.abort(error);
+      if (error instanceof ConnectionDroppedError) return body.abortWhenRead(error);
+      reportFault(error, onFault);
+      const problem = toProblem(error);
+      body.writeNow(formatEvent(sequence.createProblem(problem)));
+      body.writeNow(
+        formatEvent(sequence.createEnd(createFailedResponse(started, problem, catalog))),
+      );
+      body.close();
+    },
+  );
   setRateLimitHeaders(context);
+  for (const [name, value] of Object.entries(createUsageHeader(usage))) context.header(name, value);
   context.header("content-type", "text/event-stream; charset=utf-8");
   context.header("cache-control", "no-cache");
-  return context.body(body);
+  return context.body(body.stream);
+}
+
+function* format(events: Iterable<StreamEvent>): Generator<string> {
+  for (const event of events) yield formatEvent(event);
 }
 
 function toProblem(error: unknown): ApiProblem {

@@ -1,8 +1,9 @@
-import { writeFileSync } from "node:fs";
+import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 import { createTemporaryDataDir } from "../../../tests/support/local-storage.ts";
+import { runAsPlainUser, temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { openDatabase } from "./database.ts";
 import { readNullableNumber, readNullableText, readNumberColumn, readTextColumn } from "./row.ts";
 
@@ -62,6 +63,36 @@ describe("Database", () => {
 
   it("rejects a folder that cannot be created", () => {
     expect(() => openDatabase("/dev/null/folder")).toThrow("must be a folder that can be created");
+  });
+
+  it("rejects a folder whose path has a file", () => {
+    using folder = createTemporaryDataDir();
+    writeFileSync(join(folder.path, "file"), "");
+    for (const path of ["file", "file/below"])
+      expect(() => openDatabase(join(folder.path, path))).toThrow(
+        /^dataDir must be a folder that can be created and written to \(.*\), got ".*"\. Use another folder\.$/,
+      );
+  });
+
+  it.skipIf(process.platform !== "linux")(
+    "rejects folders of the system in which nothing can be created",
+    () => {
+      for (const path of ["/proc/wink-none", "/proc/wink-none/a", "/proc", "/sys", "/sys/none"])
+        expect(() => openDatabase(path)).toThrow(
+          /^dataDir must be a folder that can be created and written to \(.*\), got "\/.*"\. Use another folder\.$/,
+        );
+    },
+  );
+
+  it("rejects a folder that the user may not write to", async () => {
+    const folder = temporaryTree();
+    chmodSync(folder, 0o555);
+    for (const path of [folder, join(folder, "new")]) {
+      const opening = runAsPlainUser(async () => openDatabase(path));
+      await expect(opening).rejects.toThrow(
+        `dataDir must be a folder that can be created and written to`,
+      );
+    }
   });
 
   it("rejects a file written by a newer version", () => {

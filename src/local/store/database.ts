@@ -1,7 +1,7 @@
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { getErrorMessage, InvalidOptionError } from "../../base/errors.ts";
+import { createFolderSync } from "../../host/create-folder.ts";
 
 /**
  * The SQLite database of a local provider. Committed data survives a crash of the process.
@@ -71,8 +71,7 @@ const LOCK_WAIT_MS = 1000;
 
 /** Opens `<dataDir>/local.sqlite`, creating it if needed. Only one process at a time can open it. */
 export function openDatabase(dataDir: string): Database {
-  createDataDir(dataDir);
-  const sqlite = new DatabaseSync(join(dataDir, "local.sqlite"), { timeout: LOCK_WAIT_MS });
+  const sqlite = openFile(dataDir);
   try {
     // NORMAL in WAL mode: a commit reaches the operating system before it is acknowledged, so a killed process
     // loses nothing. Only a power failure can lose the last commits.
@@ -83,17 +82,23 @@ export function openDatabase(dataDir: string): Database {
     return new Database(sqlite);
   } catch (error) {
     sqlite.close();
-    throw isLocked(error) ? createInUseError(dataDir, error) : error;
+    if (isLocked(error)) throw createInUseError(dataDir, error);
+    throw isReadOnly(error) ? createUnusableError(dataDir, error) : error;
   }
 }
 
-function createDataDir(dataDir: string): void {
+function openFile(dataDir: string): DatabaseSync {
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    createFolderSync(dataDir, 0o700);
+    return new DatabaseSync(join(dataDir, "local.sqlite"), { timeout: LOCK_WAIT_MS });
   } catch (cause) {
-    const rule = `must be a folder that can be created and written to (${getErrorMessage(cause)})`;
-    throw refuse("", dataDir, rule, "use another folder", { cause });
+    throw createUnusableError(dataDir, cause);
   }
+}
+
+function createUnusableError(dataDir: string, cause: unknown): InvalidOptionError {
+  const rule = `must be a folder that can be created and written to (${getErrorMessage(cause)})`;
+  return refuse("", dataDir, rule, "use another folder", { cause });
 }
 
 function prepareFile(sqlite: DatabaseSync, dataDir: string): void {
@@ -107,6 +112,11 @@ function prepareFile(sqlite: DatabaseSync, dataDir: string): void {
 
 function isLocked(error: unknown): boolean {
   return getErrorMessage(error).includes("database is locked");
+}
+
+/** Whether the folder can be read but not written to. */
+function isReadOnly(error: unknown): boolean {
+  return /readonly database|unable to open database file/.test(getErrorMessage(error));
 }
 
 function createInUseError(dataDir: string, cause: unknown): InvalidOptionError {

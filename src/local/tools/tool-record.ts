@@ -22,6 +22,8 @@ export interface ToolRecord
     call: LocalToolCall,
     context: ToolContext,
   ): readonly WireItem[] | Promise<readonly WireItem[]>;
+  /** Throws a `StepFault` if the server lacks what the kind needs to run. @default it lacks nothing */
+  checkServices?(services: ToolContext["services"]): void;
   /** Returns the tool as responses repeat it: with OpenAI's defaults, without secrets. @default the tool as sent */
   echo?(entry: WireItem, containerId: string | null): WireItem;
   /** Rejects requests that offer the kind. @default requests are accepted, even if the kind cannot run */

@@ -1,8 +1,8 @@
 import { isPlainObject } from "../../base/freeze.ts";
 import { readRecord, readRecords, readString, readStrings } from "../../base/loose-fields.ts";
 import type { WireItem } from "../../openai/wire.ts";
-import { ApiProblem } from "../api-problem.ts";
 import type { ModelAction } from "../model-action.ts";
+import { StepFault } from "../step-fault.ts";
 import {
   anyObject,
   anyValue,
@@ -83,6 +83,8 @@ export const webSearch: ToolRecord = {
         : { ...empty, country: "US" },
     };
   },
+
+  checkServices: (services) => void requireWeb({ services }),
 
   run({ entry, args }, context) {
     const call = { id: context.newId("ws_"), type: "web_search_call" };
@@ -202,11 +204,11 @@ function openPage(url: string, context: ToolContext): WireItem {
     : { status: "failed", action, results: [] };
 }
 
-function requireWeb({ services }: ToolContext): WebService {
+function requireWeb({ services }: Pick<ToolContext, "services">): WebService {
   if (services.web) return services.web;
   const message =
     "There are no pages to search: start the server with a folder of pages (--web FOLDER, or the option web).";
-  throw new ApiProblem(500, message, { code: "web_search_unavailable" });
+  throw new StepFault(message, { code: "web_search_unavailable" });
 }
 
 function toSearchCall(

@@ -5,7 +5,9 @@ import type { LocalToolHit } from "../tools/local-tool.ts";
 import type { ToolCatalog } from "../tools/tool-catalog.ts";
 import type { ToolServices } from "../tools/tool-services.ts";
 import type { ProducedFile } from "./create-annotations.ts";
+import type { ModelSteps } from "./model-steps.ts";
 import type { Sealer } from "./sealer.ts";
+import type { UsageMeter } from "./usage-meter.ts";
 
 /** The input of a turn: a request and the conversation that it continues. */
 export interface TurnInput {
@@ -20,6 +22,8 @@ export interface TurnInput {
   readonly maxOutputTokens: number | null;
   readonly parallelToolCalls: boolean;
   readonly signal: AbortSignal;
+  /** Receives the tokens that the model reports. */
+  readonly usage: UsageMeter;
 }
 
 /** Services shared by all of a server's turns. */
@@ -31,8 +35,8 @@ export interface TurnServices {
   readonly sealer: Sealer;
   readonly ids: Ids;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** Number of requests to the model since the server started. */
-  readonly modelRequests: { count: number };
+  /** The steps of the model since the server started. */
+  readonly steps: ModelSteps;
   /** Time limit in milliseconds for one run of code or one command. */
   readonly runTimeoutMs: number;
 }

@@ -2,8 +2,10 @@ import { randomIds } from "../../../src/local/ids.ts";
 import type { PythonRun, ShellRun } from "../../../src/local/sandbox/sandbox.ts";
 import { builtInCatalog } from "../../../src/local/tools/index.ts";
 import type { ContainerService, NewContainer } from "../../../src/local/tools/tool-services.ts";
+import { ModelSteps } from "../../../src/local/turn/model-steps.ts";
 import { sealer } from "../../../src/local/turn/sealer.ts";
 import type { TurnState } from "../../../src/local/turn/turn.ts";
+import { UsageMeter } from "../../../src/local/turn/usage-meter.ts";
 import type { WireItem } from "../../../src/openai/wire.ts";
 
 /** The results of a turn's code and commands, and its conversation. */
@@ -33,6 +35,7 @@ export function createTurnState(parts: TurnParts): TurnState {
       maxOutputTokens: null,
       parallelToolCalls: true,
       signal: new AbortController().signal,
+      usage: new UsageMeter(),
     },
     services: {
       model: { respond: async () => [{ say: "Hello." }] },
@@ -41,7 +44,7 @@ export function createTurnState(parts: TurnParts): TurnState {
       sealer: sealer(new Uint8Array(32)),
       ids: randomIds(),
       sleep: async () => undefined,
-      modelRequests: { count: 0 },
+      steps: new ModelSteps(),
       runTimeoutMs: 1000,
     },
     output: [],

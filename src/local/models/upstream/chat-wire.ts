@@ -2,6 +2,7 @@ import { isPlainObject } from "../../../base/freeze.ts";
 import type { ChatFunctions } from "./chat-functions.ts";
 import { type ChatPart, joinPartTexts } from "./chat-parts.ts";
 import type { ChatCall, ChatTurn } from "./chat-turns.ts";
+import { readChatUsage } from "./read-usage.ts";
 import type { UpstreamAnswer, UpstreamCall, UpstreamInput, UpstreamWire } from "./upstream-wire.ts";
 
 /** The chat completions API, which nearly every model server has. */
@@ -9,6 +10,7 @@ export const chatWire: UpstreamWire = Object.freeze({
   path: "/chat/completions",
   createRequest: createChatRequest,
   readAnswer: readChat,
+  readUsage: readChatUsage,
 });
 
 type Json = Readonly<Record<string, unknown>>;

@@ -2,6 +2,7 @@ import { isPlainObject } from "../../../base/freeze.ts";
 import type { ChatFunctions } from "./chat-functions.ts";
 import { type ChatPart, joinPartTexts } from "./chat-parts.ts";
 import type { ChatCall, ChatTurn } from "./chat-turns.ts";
+import { readResponseUsage } from "./read-usage.ts";
 import type { UpstreamAnswer, UpstreamInput, UpstreamWire } from "./upstream-wire.ts";
 
 /** The Responses API, with functions only: hosted tools run here, even if the upstream server has its own. */
@@ -9,6 +10,7 @@ export const responsesWire: UpstreamWire = Object.freeze({
   path: "/responses",
   createRequest: createResponsesRequest,
   readAnswer: readResponse,
+  readUsage: readResponseUsage,
 });
 
 type Json = Readonly<Record<string, unknown>>;

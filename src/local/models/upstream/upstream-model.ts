@@ -1,4 +1,5 @@
 import { isPlainObject } from "../../../base/freeze.ts";
+import type { TokenUsage } from "../../../base/usage.ts";
 import type { LocalModel, ModelOptions, ModelRequest } from "../local-model.ts";
 import { getCatalog } from "../resolve-choice.ts";
 import { createChatFunctions } from "./chat-functions.ts";
@@ -14,7 +15,7 @@ export type { UpstreamModelOptions } from "./upstream-options.ts";
 /**
  * Creates a model that is served by any OpenAI-compatible server: vLLM, Ollama, llama.cpp, … Hosted tools are
  * offered to it as functions and run here. An invalid hosted tool call is returned to the model once for
- * correction.
+ * correction. Responses have the token usage that the server reports.
  *
  * @example
  * ```ts
@@ -42,20 +43,36 @@ export function upstreamModel(options: UpstreamModelOptions): LocalModel {
     const { instructions } = request;
     const format = isPlainObject(request.format) ? request.format : null;
     const input = { model, instructions, turns, functions, format };
-    const answer = wire.readAnswer(await exchange(wire.createRequest(input), signal));
+    const body = await exchange(wire.createRequest(input), signal);
+    const answer = wire.readAnswer(body);
     if (typeof answer === "string") throw createFailure("returned no answer", answer);
-    return toUpstreamActions(answer, functions);
+    return { ...toUpstreamActions(answer, functions), usage: wire.readUsage(body["usage"]) };
   };
 
   return Object.freeze({
-    async respond(request: ModelRequest, { signal }: ModelOptions = {}) {
+    mayIgnoreToolChoice: true, // not every server implements it
+    async respond(request: ModelRequest, { signal, onUsage }: ModelOptions = {}) {
       const first = await callUpstream(request, [], signal);
-      if (first.ok) return first.actions;
+      if (first.ok) {
+        reportUsage([first.usage], onUsage);
+        return first.actions;
+      }
       const second = await callUpstream(request, [first.correction], signal);
-      if (second.ok) return second.actions;
-      throw createFailure("made an invalid call twice, even after a correction", second.problem);
+      if (!second.ok)
+        throw createFailure("made an invalid call twice, even after a correction", second.problem);
+      reportUsage([first.usage, second.usage], onUsage);
+      return second.actions;
     },
   });
 }
 
 type Signal = AbortSignal | undefined;
+
+/** Reports the usage of all exchanges, or nothing if it is not known for each one. */
+function reportUsage(
+  usages: readonly (TokenUsage | null)[],
+  onUsage: ModelOptions["onUsage"],
+): void {
+  const known = usages.filter((usage) => usage !== null);
+  if (known.length === usages.length) for (const usage of known) onUsage?.(usage);
+}

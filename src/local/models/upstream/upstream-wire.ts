@@ -1,3 +1,4 @@
+import type { TokenUsage } from "../../../base/usage.ts";
 import type { ChatFunctions } from "./chat-functions.ts";
 import type { ChatTurn } from "./chat-turns.ts";
 
@@ -9,6 +10,8 @@ export interface UpstreamWire {
   createRequest(question: UpstreamInput): object;
   /** Reads the body of a successful response. Returns a string with the reason if it cannot be read. */
   readAnswer(body: Readonly<Record<string, unknown>>): UpstreamAnswer | string;
+  /** Reads the `usage` of a response. Returns `null` if the server reports none. */
+  readUsage(usage: unknown): TokenUsage | null;
 }
 
 /** The input of an upstream model, independent of the API. */

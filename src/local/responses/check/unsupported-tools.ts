@@ -1,14 +1,22 @@
+import { readRecords } from "../../../base/loose-fields.ts";
+import type { WireItem } from "../../../openai/wire.ts";
 import { ApiProblem } from "../../api-problem.ts";
 import type { ToolCatalog } from "../../tools/tool-catalog.ts";
-import type { CheckedRequest } from "./request.ts";
 
-/** Rejects tools that the API has but the local provider cannot run, as OpenAI rejects tools that a model lacks. */
+/**
+ * Rejects tools that the API has but the local provider cannot run. `items` are the conversation's items that
+ * may offer more tools.
+ */
 export function rejectUnsupportedTools(
-  { tools, model }: CheckedRequest,
+  tools: readonly WireItem[],
+  items: readonly WireItem[],
   { byType }: ToolCatalog,
 ): void {
-  const unsupported = tools.find(({ type }) => byType.get(type)?.isRefused);
+  const added = items
+    .filter(({ type }) => type === "additional_tools")
+    .flatMap((item) => readRecords(item, "tools"));
+  const unsupported = [...tools, ...added].find(({ type }) => byType.get(type)?.isRefused);
   if (!unsupported) return;
-  const message = `Tool '${String(unsupported["type"])}' is not supported with ${model}.`;
+  const message = `Not supported by the local provider: the tool '${String(unsupported["type"])}'. Remove it from the request, or send the request to OpenAI.`;
   throw new ApiProblem(400, message, { param: "tools" });
 }

@@ -12,7 +12,7 @@ import type { Conversation } from "./conversation.ts";
 export class CompactingOutput {
   readonly #conversation: Conversation;
   readonly #services: CompactionServices;
-  readonly #onItem: (item: WireItem) => void;
+  readonly #onItem: (item: WireItem) => void | Promise<void>;
   readonly #history: History;
   /** Items since the last point at which no call was open. They are not reported yet. */
   #held: WireItem[] = [];
@@ -21,7 +21,7 @@ export class CompactingOutput {
   constructor(
     conversation: Conversation,
     services: CompactionServices,
-    onItem: (item: WireItem) => void,
+    onItem: (item: WireItem) => void | Promise<void>,
   ) {
     this.#conversation = conversation;
     this.#services = services;
@@ -30,29 +30,29 @@ export class CompactingOutput {
   }
 
   /** Adds an item of the turn, and reports it once a compaction could follow it. */
-  add(item: WireItem): void {
+  async add(item: WireItem): Promise<void> {
     this.#hasCompaction ||= item["type"] === "compaction";
     this.#history.add(item);
     this.#held.push(item);
     const { open, reasoning } = this.#history.point;
-    if (open.size === 0 && reasoning === null) this.#report();
+    if (open.size === 0 && reasoning === null) await this.#report();
   }
 
   /** Returns the turn's whole output, with the compaction. Reports the items that were held. */
-  finish({ output, status }: TurnOutcome): readonly WireItem[] {
+  async finish({ output, status }: TurnOutcome): Promise<readonly WireItem[]> {
     if (this.#hasCompaction || status === "failed") {
-      this.#report();
+      await this.#report();
       return output;
     }
     const before = output.slice(0, output.length - this.#held.length);
     const after = output.slice(before.length);
     const item = createCompactionItem([...this.#conversation.readable, ...before], this.#services);
-    this.#onItem(item);
-    this.#report();
+    await this.#onItem(item);
+    await this.#report();
     return [...before, item, ...after];
   }
 
-  #report(): void {
-    for (const item of this.#held.splice(0)) this.#onItem(item);
+  async #report(): Promise<void> {
+    for (const item of this.#held.splice(0)) await this.#onItem(item);
   }
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { ApiProblem } from "../../api-problem.ts";
 import { builtInCatalog } from "../../tools/index.ts";
 import {
-  EventWriter,
+  EventSequence,
   createEvents as eventsWith,
   formatEvent,
   type ResponseStep,
@@ -81,20 +81,19 @@ describe("a stream", () => {
   });
 
   test("has the start events of a call before it runs, and the rest afterward", () => {
-    const events: StreamEvent[] = [];
-    const writer = new EventWriter(builtInCatalog, (event) => events.push(event));
+    const sequence = new EventSequence(builtInCatalog);
     const call = { id: "ci_1", type: "code_interpreter_call", status: "in_progress", code: "1" };
-    writer.startItem(call);
-    expect(listOrder(events).at(-1)).toBe("code_interpreter_call.interpreting");
-    expect(() => writer.startItem(call)).toThrow("The previous item is not finished.");
+    const start = [...sequence.createItemStart(call)];
+    expect(listOrder(start).at(-1)).toBe("code_interpreter_call.interpreting");
+    expect(() => [...sequence.createItemStart(call)]).toThrow("The previous item is not finished.");
     const outputs = [{ type: "logs", logs: "1" }];
-    writer.finishItem({ ...call, status: "completed", outputs });
-    expect(listOrder(events).slice(-2)).toEqual([
+    const end = [...sequence.createItemEnd({ ...call, status: "completed", outputs })];
+    expect(listOrder(end).slice(-2)).toEqual([
       "code_interpreter_call.completed",
       "output_item.done",
     ]);
-    expect(events.at(-1)?.["item"]).toMatchObject({ outputs });
-    expect(() => writer.finishItem(call)).toThrow("No item is started.");
+    expect(end.at(-1)?.["item"]).toMatchObject({ outputs });
+    expect(() => [...sequence.createItemEnd(call)]).toThrow("No item is started.");
   });
 
   test("is formatted as server-sent events", () => {

@@ -13,68 +13,63 @@ export type ResponseStep =
   | { readonly problem: ApiProblem }
   | { readonly end: WireItem };
 
-/** Writes the stream of a response, with OpenAI's events in OpenAI's order. */
-export class EventWriter {
+/** Creates the stream of a response, with OpenAI's events in OpenAI's order and numbered. */
+export class EventSequence {
   readonly #catalog: ToolCatalog;
-  readonly #write: (event: StreamEvent) => void;
   #sequence = 0;
   #outputIndex = 0;
   #isOpen = false;
 
-  constructor(catalog: ToolCatalog, write: (event: StreamEvent) => void) {
+  constructor(catalog: ToolCatalog) {
     this.#catalog = catalog;
-    this.#write = write;
   }
 
-  /** Writes the events of a new response with the status `in_progress`. */
-  writeStart(response: WireItem): void {
-    this.#send({ type: "response.created", response });
-    this.#send({ type: "response.in_progress", response });
+  /** Creates the events of a new response with the status `in_progress`. */
+  *createStart(response: WireItem): Generator<StreamEvent> {
+    yield this.#number({ type: "response.created", response });
+    yield this.#number({ type: "response.in_progress", response });
   }
 
-  /** Writes all events of an item that is already finished. */
-  writeItem(item: WireItem): void {
-    this.startItem(item);
-    this.finishItem(item);
+  /** Creates all events of an item that is already finished. */
+  *createItem(item: WireItem): Generator<StreamEvent> {
+    yield* this.createItemStart(item);
+    yield* this.createItemEnd(item);
   }
 
-  /** Writes the events of a hosted call that is about to run. */
-  startItem(item: WireItem): void {
+  /** Creates the events of a hosted call that is about to run. */
+  *createItemStart(item: WireItem): Generator<StreamEvent> {
     if (this.#isOpen) throw new Error("The previous item is not finished.");
     this.#isOpen = true;
+    const place = { output_index: this.#outputIndex };
     const { added, running } = createItemEvents(item, this.#catalog);
-    this.#send({ ...this.#getPosition(), type: "response.output_item.added", item: added });
-    for (const event of running) this.#send({ ...this.#getPosition(), ...event });
+    yield this.#number({ ...place, type: "response.output_item.added", item: added });
+    for (const event of running) yield this.#number({ ...place, ...event });
   }
 
-  /** Writes the remaining events of the call after it has run. */
-  finishItem(item: WireItem): void {
+  /** Creates the remaining events of the call after it has run. */
+  *createItemEnd(item: WireItem): Generator<StreamEvent> {
     if (!this.#isOpen) throw new Error("No item is started.");
-    const { finished } = createItemEvents(item, this.#catalog);
-    for (const event of finished) this.#send({ ...this.#getPosition(), ...event });
-    this.#send({ ...this.#getPosition(), type: "response.output_item.done", item });
-    this.#outputIndex++;
     this.#isOpen = false;
+    const place = { output_index: this.#outputIndex++ };
+    for (const event of createItemEvents(item, this.#catalog).finished)
+      yield this.#number({ ...place, ...event });
+    yield this.#number({ ...place, type: "response.output_item.done", item });
   }
 
-  /** Writes an error event. Call `end` with the failed response next. */
-  writeProblem({ type, code, message, param }: ApiProblem): void {
-    this.#send({ type: "error", error: { type, code, message, param } });
+  /** Creates an error event. The end of the failed response comes next. */
+  createProblem({ type, code, message, param }: ApiProblem): StreamEvent {
+    return this.#number({ type: "error", error: { type, code, message, param } });
   }
 
-  /** Writes the final event. Its type depends on the response's status. */
-  writeEnd(response: WireItem): void {
+  /** Creates the final event. Its type depends on the response's status. */
+  createEnd(response: WireItem): StreamEvent {
     const { status } = response;
     const isKnown = status === "failed" || status === "incomplete";
-    this.#send({ type: `response.${isKnown ? status : "completed"}`, response });
+    return this.#number({ type: `response.${isKnown ? status : "completed"}`, response });
   }
 
-  #getPosition(): { readonly output_index: number } {
-    return { output_index: this.#outputIndex };
-  }
-
-  #send(event: WireItem & { readonly type: string }): void {
-    this.#write({ ...event, sequence_number: this.#sequence++ });
+  #number(event: WireItem & { readonly type: string }): StreamEvent {
+    return { ...event, sequence_number: this.#sequence++ };
   }
 }
 
@@ -83,15 +78,14 @@ export function createEvents(
   steps: Iterable<ResponseStep>,
   catalog: ToolCatalog,
 ): readonly StreamEvent[] {
-  const events: StreamEvent[] = [];
-  const writer = new EventWriter(catalog, (event) => events.push(event));
-  for (const step of steps) {
-    if ("begin" in step) writer.writeStart(step.begin);
-    else if ("item" in step) writer.writeItem(step.item);
-    else if ("problem" in step) writer.writeProblem(step.problem);
-    else writer.writeEnd(step.end);
-  }
-  return events;
+  const sequence = new EventSequence(catalog);
+  return [...steps].flatMap((step) => {
+    if ("begin" in step) return [...sequence.createStart(step.begin)];
+    if ("item" in step) return [...sequence.createItem(step.item)];
+    return "problem" in step
+      ? [sequence.createProblem(step.problem)]
+      : [sequence.createEnd(step.end)];
+  });
 }
 
 /** Formats an event as a server-sent event. */

@@ -4,6 +4,7 @@ import { findJsonProblem } from "../../../base/json.ts";
 import { quoteValue } from "../../../base/quote-value.ts";
 import type { WireItem } from "../../../openai/wire.ts";
 import { ApiProblem } from "../../api-problem.ts";
+import { StepFault } from "../../step-fault.ts";
 import type { Validator } from "../../validators/validator.ts";
 import type { LocalToolCheck, LocalToolEvents, LocalToolPastCall } from "../local-tool.ts";
 
@@ -18,9 +19,9 @@ export class ToolGuard {
   }
 
   /** Creates the error for a function of the tool. `field` is the function's place in the tool. */
-  fail(field: string, problem: string): ApiProblem {
+  fail(field: string, problem: string): StepFault {
     const message = `Tool '${this.#kind}' failed in ${field}: ${problem.slice(0, MAX_MESSAGE)}`;
-    return new ApiProblem(500, message, { code: "tool_error" });
+    return new StepFault(message, { code: "tool_error" });
   }
 
   /** Calls one function. Errors of the server itself, for example about a lost container, pass through unchanged. */

@@ -1,0 +1,35 @@
+import type { WireItem } from "../../openai/wire.ts";
+
+/** What a running turn reports. */
+export interface TurnListener {
+  /** Called once, when the first step is known to be possible and before it runs. */
+  readonly onBegin?: (() => void | Promise<void>) | undefined;
+  /** Called with each item when it is complete. The turn waits for the returned promise. */
+  readonly onItem?: ((item: WireItem) => void | Promise<void>) | undefined;
+}
+
+/** Reports the progress of a turn to its listener. */
+export class TurnProgress {
+  readonly #output: readonly WireItem[];
+  readonly #listener: TurnListener;
+  #hasBegun = false;
+  #reported = 0;
+
+  constructor(output: readonly WireItem[], listener: TurnListener) {
+    this.#output = output;
+    this.#listener = listener;
+  }
+
+  /** Reports that the turn begins. Only the first call does. */
+  async begin(): Promise<void> {
+    if (this.#hasBegun) return;
+    this.#hasBegun = true;
+    await this.#listener.onBegin?.();
+  }
+
+  /** Reports the items that were not reported yet. */
+  async reportItems(): Promise<void> {
+    for (; this.#reported < this.#output.length; this.#reported++)
+      await this.#listener.onItem?.(this.#output[this.#reported] ?? {});
+  }
+}

@@ -1,0 +1,35 @@
+import { InvalidOptionError } from "../../base/errors.ts";
+import { addUsage, type TokenUsage, toUsage } from "../../base/usage.ts";
+import type { ModelAction } from "../model-action.ts";
+import { checkActions } from "../models/check-actions.ts";
+import type { LocalModel, ModelRequest } from "../models/local-model.ts";
+import { StepFault } from "../step-fault.ts";
+import type { UsageMeter } from "./usage-meter.ts";
+
+/** Context of one call of the model. */
+export interface ModelCall {
+  readonly signal: AbortSignal;
+  /** Receives the usage of the call. */
+  readonly usage: UsageMeter;
+}
+
+/** Calls the model once. Throws a `StepFault` if it does not return valid actions. */
+export async function callModel(
+  model: LocalModel,
+  request: ModelRequest,
+  { signal, usage }: ModelCall,
+): Promise<readonly ModelAction[]> {
+  let reported: TokenUsage | null = null;
+  const onUsage = (parts: Partial<TokenUsage>) => {
+    if (!Object.values(parts).every((count) => Number.isFinite(count) && count >= 0)) return;
+    reported = addUsage(reported ?? toUsage({}), toUsage(parts));
+  };
+  const actions = await model.respond(request, { signal, onUsage });
+  usage.add(reported);
+  try {
+    checkActions(actions, "the model's answer");
+  } catch (error) {
+    throw error instanceof InvalidOptionError ? new StepFault(error.message) : error;
+  }
+  return actions;
+}
