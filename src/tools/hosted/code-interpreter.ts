@@ -60,18 +60,18 @@ export type MemoryLimit = "1g" | "4g" | "16g" | "64g";
 
 /**
  * The outcome of all code of an evaluation. `code`, `stdout`, `stderr` and `exitCode` belong to the
- * last call.
+ * last call. The provider reports no exit code, so it is derived: see `CodeInterpreterCall.exitCode`.
  */
 export interface CodeInterpreterResult {
   /** The model's answer. */
   readonly text: string;
   /** Code of the last call. */
   readonly code: string;
-  /** Standard output of the last call. */
+  /** Everything that the last call printed, to standard output and standard error. */
   readonly stdout: string;
-  /** Standard error of the last call. */
+  /** Traceback that ended the last call; `""` if it succeeded, or if its logs end with other output. */
   readonly stderr: string;
-  /** Exit code of the last call; `null` if the provider does not report it. */
+  /** Derived exit code of the last call; `null` if it did not finish. */
   readonly exitCode: number | null;
   /** Every call, in order. */
   readonly calls: readonly CodeInterpreterCall[];
@@ -85,11 +85,16 @@ export interface CodeInterpreterCall {
   readonly id: string;
   /** Code that ran. */
   readonly code: string;
-  /** Standard output. */
+  /** Everything that the code printed, to standard output and standard error. */
   readonly stdout: string;
-  /** Standard error. */
+  /** Traceback that ended the code; `""` if it succeeded, or if the logs end with other output. */
   readonly stderr: string;
-  /** Exit code; `null` if the provider does not report it. */
+  /**
+   * Exit code, derived from the status and the logs: 0 if the code completed and its logs do not end
+   * with a traceback, n if they end with `SystemExit: n`, 1 for another traceback, and `null` if the
+   * interpreter was killed, timed out or never finished. The call succeeded only if it is 0. A
+   * traceback that the code itself printed as its very last output counts as a failure.
+   */
   readonly exitCode: number | null;
   /** URLs of generated images. */
   readonly images: readonly string[];
