@@ -25,6 +25,8 @@ export interface ResponsesOptions {
 /** A validated request and the response that has started for it. */
 export interface StartedResponse {
   readonly request: CheckedRequest;
+  /** The client's time limit in milliseconds for one run of code; `null` if it sent none. */
+  readonly codeTimeoutMs: number | null;
   readonly conversation: Conversation;
   /** The response object, with the status `in_progress`. */
   readonly response: WireItem;
@@ -45,7 +47,7 @@ export class Responses {
   }
 
   /** Validates a request. Throws the error that OpenAI would return, before anything runs. */
-  start(body: unknown): StartedResponse {
+  start(body: unknown, codeTimeoutMs: number | null = null): StartedResponse {
     const { catalog, tools } = this.#turns;
     const request = this.#checkRequest(body);
     rejectUnsupportedTools(request, catalog);
@@ -56,6 +58,7 @@ export class Responses {
     const parts = { id, createdAt: this.#nowSeconds(), output: [], echo: request.echo };
     return {
       request,
+      codeTimeoutMs,
       conversation,
       response: createResponseObject({ ...parts, status: "in_progress" }, catalog),
     };
@@ -99,7 +102,7 @@ export class Responses {
   }
 
   async #runTurn(started: StartedResponse, signal: AbortSignal, onItem: (item: WireItem) => void) {
-    const { request, conversation } = started;
+    const { request, conversation, codeTimeoutMs } = started;
     const added = conversation.notable
       .filter(({ type }) => type === "additional_tools")
       .flatMap((item) => readRecords(item, "tools"));
@@ -118,6 +121,7 @@ export class Responses {
       maxToolCalls: request.maxToolCalls,
       maxOutputTokens: request.maxOutputTokens,
       parallelToolCalls: request.parallelToolCalls,
+      codeTimeoutMs,
       signal,
     };
     return await runTurn(input, this.#turns, onItem);

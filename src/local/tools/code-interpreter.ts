@@ -143,7 +143,7 @@ function createEvents(item: WireItem): LocalToolEvents {
       ...createStages(item, "interpreting"),
     ],
     // There is no event for a failed call.
-    finished: item["status"] === "completed" ? createStages(item, "completed") : [],
+    finished: item["status"] === "failed" ? [] : createStages(item, "completed"),
   };
 }
 

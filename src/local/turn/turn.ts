@@ -19,6 +19,8 @@ export interface TurnInput {
   readonly maxToolCalls: number | null;
   readonly maxOutputTokens: number | null;
   readonly parallelToolCalls: boolean;
+  /** The client's time limit in milliseconds for one run of code; `null` if it sent none. */
+  readonly codeTimeoutMs: number | null;
   readonly signal: AbortSignal;
 }
 
@@ -33,7 +35,7 @@ export interface TurnServices {
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   /** Number of requests to the model since the server started. */
   readonly modelRequests: { count: number };
-  /** Time limit in milliseconds for one run of code or one command. */
+  /** Time limit in milliseconds for one run of code or one command. Clients can ask for less. */
   readonly runTimeoutMs: number;
 }
 

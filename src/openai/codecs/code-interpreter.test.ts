@@ -100,7 +100,7 @@ describe("codeInterpreterCodec.serialize()", () => {
     });
   });
 
-  test("does not send advisory settings", () => {
+  test("does not send settings that the API lacks", () => {
     expect(serialize({ timeoutSeconds: 5, allowedLanguages: ["python"] })).toEqual({
       type: "code_interpreter",
       container: { type: "auto" },
@@ -128,6 +128,20 @@ describe("codeInterpreterCodec.serialize()", () => {
     });
     expect(serializeWith("cntr_1")).toEqual({ type: "code_interpreter", container: "cntr_1" });
   });
+});
+
+test("codeInterpreterCodec.headers() has the timeout of a call, 30 seconds by default", () => {
+  const readHeaders = (config: CodeInterpreterConfig) =>
+    codeInterpreterCodec.headers?.(codeInterpreterTool(config));
+  expect(readHeaders({ timeoutSeconds: 5 })).toEqual({ "x-wink-code-timeout-seconds": "5" });
+  expect(readHeaders({})).toEqual({ "x-wink-code-timeout-seconds": "30" });
+});
+
+test("codeInterpreterCodec.advice() states the timeout of a call, if it is set", () => {
+  const readAdvice = (config: CodeInterpreterConfig) =>
+    codeInterpreterCodec.advice?.(codeInterpreterTool(config));
+  expect(readAdvice({ timeoutSeconds: 5 })).toBe("Code may run for at most 5 seconds per call.");
+  expect(readAdvice({})).toBeNull();
 });
 
 test("codeInterpreterCodec.include() requests the outputs", () => {

@@ -6,6 +6,8 @@ import {
   type CodeInterpreterConfig,
   type CodeInterpreterResult,
   codeInterpreterTool,
+  DEFAULT_TIMEOUT_SECONDS,
+  describeTimeout,
 } from "../../tools/hosted/code-interpreter.ts";
 import { checkWithFactory } from "../../tools/hosted-tool.ts";
 import type { WireCodeInterpreter, WireItem } from "../wire.ts";
@@ -30,6 +32,13 @@ export const codeInterpreterCodec: HostedToolCodec<CodeInterpreterConfig, CodeIn
   },
 
   include: () => ["code_interpreter_call.outputs"],
+
+  advice: ({ config }) => describeTimeout(config),
+
+  // The API has no field for it and ignores unknown headers. The local provider enforces it.
+  headers: ({ config: { timeoutSeconds = DEFAULT_TIMEOUT_SECONDS } }) => ({
+    "x-wink-code-timeout-seconds": String(timeoutSeconds),
+  }),
 
   container({ config: { container } }) {
     const isAuto = container !== undefined && "type" in container;

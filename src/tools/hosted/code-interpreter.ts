@@ -21,7 +21,11 @@ import { checkNetworkPolicy, type NetworkPolicy } from "./network-policy.ts";
 export interface CodeInterpreterConfig {
   /** Languages that the model may use. @default ["python"] */
   readonly allowedLanguages?: readonly string[] | undefined;
-  /** Timeout of a call in seconds. Advisory: no provider enforces it. @default 30 */
+  /**
+   * Longest run of one call, in seconds. The local provider enforces it: a run that takes longer is
+   * interrupted and fails, and the container survives. OpenAI has no such limit: there it is only
+   * advice to the model, which the prompt contains if you set it. Has no effect on Claude. @default 30
+   */
   readonly timeoutSeconds?: number | undefined;
   /** Container in which the code runs. @default a new container */
   readonly container?: AutoContainerConfig | ExistingContainerRef | undefined;
@@ -132,10 +136,22 @@ export function codeInterpreterTool(
     new HostedTool({
       kind: "code_interpreter",
       name,
-      description: "Execute code in a sandboxed environment.",
+      description: ["Execute code in a sandboxed environment.", describeTimeout(config)]
+        .filter((sentence) => sentence !== null)
+        .join(" "),
       config,
     }),
   );
+}
+
+/** The default of `timeoutSeconds`. */
+export const DEFAULT_TIMEOUT_SECONDS = 30;
+
+/** States `timeoutSeconds` for the model; `null` if it is not set. */
+export function describeTimeout({ timeoutSeconds }: CodeInterpreterConfig): string | null {
+  if (timeoutSeconds === undefined) return null;
+  const unit = timeoutSeconds === 1 ? "second" : "seconds";
+  return `Code may run for at most ${timeoutSeconds} ${unit} per call.`;
 }
 
 /** Rejects a value that is neither an `AutoContainerConfig` nor an `ExistingContainerRef`. */

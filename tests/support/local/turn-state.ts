@@ -32,6 +32,7 @@ export function createTurnState(parts: TurnParts): TurnState {
       maxToolCalls: null,
       maxOutputTokens: null,
       parallelToolCalls: true,
+      codeTimeoutMs: null,
       signal: new AbortController().signal,
     },
     services: {
