@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { readRecords } from "../../base/loose-fields.ts";
 import type { WireItem } from "../../openai/wire.ts";
+import { listInputFiles } from "../input-files.ts";
 import type { TurnOutcome, TurnServices } from "../turn/turn.ts";
 import { applyIncludes } from "./check/apply-includes.ts";
 import { type CheckedRequest, createRequestCheck, type RequestCheck } from "./check/request.ts";
@@ -122,6 +123,7 @@ export class Responses {
       maxOutputTokens: request.maxOutputTokens,
       parallelToolCalls: request.parallelToolCalls,
       codeTimeoutMs,
+      inputFiles: () => listInputFiles(conversation.notable),
       signal,
     };
     return await runTurn(input, this.#turns, onItem);

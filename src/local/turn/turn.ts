@@ -1,5 +1,6 @@
 import type { WireItem } from "../../openai/wire.ts";
 import type { Ids } from "../ids.ts";
+import type { InputFile } from "../input-files.ts";
 import type { LocalModel } from "../models/local-model.ts";
 import type { LocalToolHit } from "../tools/local-tool.ts";
 import type { ToolCatalog } from "../tools/tool-catalog.ts";
@@ -21,6 +22,8 @@ export interface TurnInput {
   readonly parallelToolCalls: boolean;
   /** The client's time limit in milliseconds for one run of code; `null` if it sent none. */
   readonly codeTimeoutMs: number | null;
+  /** Lists the files in the conversation's input, which the containers of its tools receive. */
+  readonly inputFiles: () => readonly InputFile[];
   readonly signal: AbortSignal;
 }
 

@@ -33,6 +33,7 @@ export function createTurnState(parts: TurnParts): TurnState {
       maxOutputTokens: null,
       parallelToolCalls: true,
       codeTimeoutMs: null,
+      inputFiles: () => [],
       signal: new AbortController().signal,
     },
     services: {
@@ -66,6 +67,7 @@ function createContainers({
       return { id: `cntr_${created.length}` };
     },
     check: (id) => void checked.push(id),
+    addInputs: async () => undefined,
     python: async () => ({ ...nothing, error: null, images: [], died: false, ...python }),
     shell: async () => ({ ...nothing, exitCode: 0, ...shell }),
     expire: async () => undefined,
