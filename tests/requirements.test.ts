@@ -115,6 +115,8 @@ describe("A note after the tests of a requirement", () => {
     `${live}<br>${live}<br>(needs a key)`,
     `${walks}<br>(only on land; the rest is open)`,
     `${walks}<br>(only on land; the rest is open: there is no boat)`,
+    `${walks}<br>(overridden by decision 7)`,
+    `${walks}<br>(overridden by decision 7: there is no boat)`,
   ])("is valid, or may be omitted, in %j", (proven) => {
     expect(findProblems(proven)).toEqual([]);
   });
@@ -126,9 +128,11 @@ describe("A note after the tests of a requirement", () => {
     "only on land",
     "only; the rest is open",
     "only on land; the rest is open:",
+    "overridden by decision",
+    "overridden by decision 7:",
   ])("is reported if it is (%s)", (note) => {
     expect(findProblems(`${walks}<br>(${note})`)).toEqual([
-      `12: "(${note})" is not a note. Use (needs a key) or (only …; the rest is open)`,
+      `12: "(${note})" is not a note. Use (needs a key), (only …; the rest is open) or (overridden by decision N)`,
     ]);
   });
 

@@ -35,8 +35,8 @@ export interface LocalLimits {
   /** The maximum size of a request's JSON body. @default 64 MiB */
   readonly maxBodyBytes?: number | undefined;
   /**
-   * The time limit of one code run or one command. A request can lower it for code: see `timeoutSeconds`
-   * of `codeInterpreterTool`. @default 60000
+   * The time limit of one code run or one command, in milliseconds. A request can lower it for code, as
+   * `timeoutSeconds` of the tool does. @default 60000
    */
   readonly runTimeoutMs?: number | undefined;
 }

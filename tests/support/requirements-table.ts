@@ -24,6 +24,10 @@ const specifications = [
 const lastNumber = 373;
 const levels: readonly string[] = ["MUST!", "MUST", "SHOULD", "MAY", "SPEC"];
 const needsKey = "needs a key";
+const noteForms = [
+  /^only .+; the rest is open(?:: .+)?$/,
+  /^overridden by decision [1-9]\d*(?:: .+)?$/,
+];
 
 /** Reads the rows under the headings `## S0 …` to `## S4 …`. Throws on a line that is not a row. */
 export function parseRequirements(markdown: string): RequirementRow[] {
@@ -93,9 +97,9 @@ export function findNoteProblems(rows: readonly RequirementRow[]): string[] {
     const files = findProofFiles(proof);
     const offline = files.find((file) => !file.startsWith("tests/live/"));
     if (note !== null && files.length === 0) return [`${number}: a note needs a test before it`];
-    if (note !== null && note !== needsKey && !/^only .+; the rest is open(?:: .+)?$/.test(note)) {
+    if (note !== null && note !== needsKey && !noteForms.some((form) => form.test(note))) {
       return [
-        `${number}: "(${note})" is not a note. Use (${needsKey}) or (only …; the rest is open)`,
+        `${number}: "(${note})" is not a note. Use (${needsKey}), (only …; the rest is open) or (overridden by decision N)`,
       ];
     }
     if (note === needsKey && offline !== undefined) {

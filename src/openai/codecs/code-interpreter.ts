@@ -33,7 +33,8 @@ export const codeInterpreterCodec: HostedToolCodec<CodeInterpreterConfig, CodeIn
 
   include: () => ["code_interpreter_call.outputs"],
 
-  advice: ({ config }) => describeTimeout(config),
+  advice: ({ config: { timeoutSeconds } }) =>
+    timeoutSeconds === undefined ? null : describeTimeout(timeoutSeconds),
 
   // The API has no field for it and ignores unknown headers. The local provider enforces it.
   headers: ({ config: { timeoutSeconds = DEFAULT_TIMEOUT_SECONDS } }) => ({

@@ -136,9 +136,7 @@ export function codeInterpreterTool(
     new HostedTool({
       kind: "code_interpreter",
       name,
-      description: ["Execute code in a sandboxed environment.", describeTimeout(config)]
-        .filter((sentence) => sentence !== null)
-        .join(" "),
+      description: createDescription(config),
       config,
     }),
   );
@@ -147,9 +145,13 @@ export function codeInterpreterTool(
 /** The default of `timeoutSeconds`. */
 export const DEFAULT_TIMEOUT_SECONDS = 30;
 
-/** States `timeoutSeconds` for the model; `null` if it is not set. */
-export function describeTimeout({ timeoutSeconds }: CodeInterpreterConfig): string | null {
-  if (timeoutSeconds === undefined) return null;
+function createDescription({ timeoutSeconds }: CodeInterpreterConfig): string {
+  const purpose = "Execute code in a sandboxed environment.";
+  return timeoutSeconds === undefined ? purpose : `${purpose} ${describeTimeout(timeoutSeconds)}`;
+}
+
+/** States the longest run of one call, for the model. */
+export function describeTimeout(timeoutSeconds: number): string {
   const unit = timeoutSeconds === 1 ? "second" : "seconds";
   return `Code may run for at most ${timeoutSeconds} ${unit} per call.`;
 }
