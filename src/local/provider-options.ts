@@ -46,7 +46,10 @@ const providerKeys: KnownKeys<LocalProviderOptions> = {
 export interface LocalLimits {
   /** The maximum size of a request's JSON body. @default 64 MiB */
   readonly maxBodyBytes?: number | undefined;
-  /** The time limit of one code run or one command. @default 60000 */
+  /**
+   * The time limit of one code run or one command, in milliseconds. A request can lower it for code, as
+   * `timeoutSeconds` of the tool does. @default 60000
+   */
   readonly runTimeoutMs?: number | undefined;
 }
 

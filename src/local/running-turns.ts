@@ -16,9 +16,9 @@ export class RunningTurns extends Responses implements AsyncDisposable {
     return this.#closing.signal;
   }
 
-  override start(body: unknown): StartedResponse {
+  override start(body: unknown, codeTimeoutMs?: number | null): StartedResponse {
     this.#closing.signal.throwIfAborted();
-    return super.start(body);
+    return super.start(body, codeTimeoutMs);
   }
 
   override async finish(

@@ -41,6 +41,14 @@ describe("OpenAICodeInterpreterTool", () => {
     });
   });
 
+  test("accepts a timeout, and rejects an invalid one", () => {
+    const { config } = new OpenAICodeInterpreterTool({ timeoutSeconds: 5 });
+    expect(config).toEqual({ timeoutSeconds: 5 });
+    expect(() => new OpenAICodeInterpreterTool({ timeoutSeconds: 0 })).toThrow(
+      'OpenAICodeInterpreterTool "code_interpreter" timeoutSeconds must be an integer of at least 1, got 0',
+    );
+  });
+
   test("converts to a hosted tool with the same name and hook", () => {
     const handleProviderOutput = (result: CodeInterpreterResult) => ToolResult.ok(result);
     const container = { type: "auto", memoryLimit: "4g" } as const;

@@ -1,6 +1,7 @@
 import { checkOptions } from "../base/check-names.ts";
 import { checkKnownKeys, type KnownKeys, PromptValidationError } from "../base/errors.ts";
 import { copyAndFreeze } from "../base/freeze.ts";
+import { integerCheck, optional } from "../tools/config-checks.ts";
 import {
   type AutoContainerConfig,
   type CodeInterpreterConfig,
@@ -19,6 +20,8 @@ export interface OpenAICodeInterpreterToolOptions {
   readonly description?: string | undefined;
   /** The container that runs the code. @default a new container */
   readonly container?: AutoContainerConfig | ExistingContainerRef | undefined;
+  /** Longest run of one call, in seconds; see `CodeInterpreterConfig.timeoutSeconds`. @default 30 */
+  readonly timeoutSeconds?: number | undefined;
   /** Turns the code's output into a result. If omitted, `handler` does. */
   readonly handleProviderOutput?:
     | ToolHandler<CodeInterpreterResult, CodeInterpreterResult>
@@ -34,6 +37,7 @@ const toolKeys: KnownKeys<OpenAICodeInterpreterToolOptions> = {
   handleProviderOutput: true,
   handler: true,
   name: true,
+  timeoutSeconds: true,
 };
 
 /**
@@ -75,6 +79,7 @@ export class OpenAICodeInterpreterTool extends ProviderTool<
       name = "code_interpreter",
       description = "Executes Python code that the model writes, in a sandboxed container.",
       container,
+      timeoutSeconds,
       handleProviderOutput,
       handler,
     } = options;
@@ -84,12 +89,19 @@ export class OpenAICodeInterpreterTool extends ProviderTool<
       params: null,
       provider: "openai",
       kind: "code_interpreter",
-      config: container === undefined ? {} : { container },
+      config: {
+        ...(container !== undefined && { container }),
+        ...(timeoutSeconds !== undefined && { timeoutSeconds }),
+      },
       handleProviderOutput,
       handler,
     });
     const resolved = container === undefined ? ({ type: "auto" } as const) : container;
     checkContainer(resolved, `OpenAICodeInterpreterTool "${this.name}" container`);
+    optional(integerCheck(1))(
+      timeoutSeconds,
+      `OpenAICodeInterpreterTool "${this.name}" timeoutSeconds`,
+    );
     const { memoryLimit = "1g" } = resolved;
     this.container = copyAndFreeze("type" in resolved ? { ...resolved, memoryLimit } : resolved);
     if (new.target === OpenAICodeInterpreterTool) Object.freeze(this);

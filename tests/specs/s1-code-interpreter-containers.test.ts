@@ -202,6 +202,29 @@ print(sorted(os.listdir("/mnt/data/workspace/sunfish")), value)`;
     expect(requests[0]).toMatchObject({ path: "/containers", body: { memory_limit: "4g" } });
   });
 
+  const missing = { type: "auto", fileIds: ["file-missing"] } as const;
+
+  test("OpenAICodeInterpreterTool contract > Error handling: a container that the adapter cannot provision is reported before any request to the model", async () => {
+    const folder = temporaryTree({ "a.txt": "A" });
+    const mounted = { ...missing, hostMounts: [sunfish(folder)], allowedHostRoots: [folder] };
+    const { error, requests } = await runFailure(reach, createPythonTool({ container: mounted }));
+    expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual(["POST /containers"]);
+    expect(error).toBeInstanceOf(PromptEvaluationError);
+    expect(error).toMatchObject({ phase: "request", promptName: "example:python" });
+    expect(String(error)).toContain("No such File object: file-missing");
+  });
+
+  test("OpenAICodeInterpreterTool contract > Error handling: a container that the provider cannot provision is its answer to the request", async () => {
+    const script = [[{ code: "print(1)" }]];
+    const { error, requests } = await runFailure(reach, createPythonTool({ container: missing }), {
+      script,
+    });
+    expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual(["POST /responses"]);
+    expect(error).toBeInstanceOf(PromptEvaluationError);
+    expect(error).toMatchObject({ phase: "request", promptName: "example:python" });
+    expect(String(error)).toContain("No such File object: file-missing");
+  });
+
   // Only OpenAI filters answers. The local provider has no content filter.
   const filtered = { incomplete_details: { reason: "content_filter" } };
 

@@ -349,7 +349,7 @@ describe.each(clients)("S1 OpenAI Code Interpreter Tool, on %s", (_, reach) => {
     expect(response.citations).toEqual([histogram]);
   });
 
-  // The provider does not report code that raises as a failed run. No recording of a failed run
+  // The provider reports code that raised as completed (decision 45). No recording of a failed run
   // exists.
   const traceback = "Traceback (most recent call last):\n  File \"a.py\"\nKeyError: 'value'";
 
@@ -373,21 +373,21 @@ describe.each(clients)("S1 OpenAI Code Interpreter Tool, on %s", (_, reach) => {
     expect(response.citations).toMatchObject(files);
   });
 
-  test("OpenAICodeInterpreterTool contract > Response handling: code that raises keeps its traceback and the files it created", async () => {
+  test("OpenAICodeInterpreterTool contract > Response handling: code that raises is not a success, and keeps its traceback and the files it created", async () => {
     const made = `${code}\nprint({"mean": 4.5}["value"])`;
     const say = `It failed; see ${picture}.`;
     const { response, bus } = await runExample(reach, createPythonTool(), {
       script: [[{ code: made }], [{ say }]],
     });
     const [result] = bus.of("ToolInvoked").map((event) => event.result);
-    expect(result?.message).toContain("KeyError: 'value'");
     const files = [
       { type: "containerFile", filename: "histogram.png", span: [15, 15 + picture.length] },
     ];
-    expect(result?.value).toMatchObject({
-      stdout: expect.stringContaining("KeyError: 'value'"),
-      files,
-    });
+    const raised = expect.stringContaining("KeyError: 'value'");
+    const value = { stdout: raised, stderr: raised, exitCode: 1, files };
+    expect(result).toMatchObject({ success: false, message: raised, value });
+    expect(response.hostedOutputs.get("code_interpreter")).toMatchObject(value);
+    expect(response.hostedCalls).toMatchObject([{ success: false, output: value }]);
     expect(response.citations).toMatchObject(files);
   });
 });

@@ -8,7 +8,7 @@ export interface RequirementRow {
   readonly number: number;
   readonly level: string;
   readonly text: string;
-  /** `open`, or the tests, without the note. */
+  /** The tests, without the note. */
   readonly proof: string;
   /** The text in parentheses after the tests; null if there is none. */
   readonly note: string | null;
@@ -74,13 +74,12 @@ export function findWordingProblems(rows: readonly RequirementRow[]): string[] {
   ]);
 }
 
-/** Reports proofs that are neither open nor tests that exist. */
+/** Reports proofs that are not tests that exist. */
 export function findProofProblems(
   rows: readonly RequirementRow[],
   readSource: ReadSource,
 ): string[] {
-  const proven = rows.filter(({ proof }) => proof !== "open");
-  const claims = proven.map(({ number, proof }) => ({ label: `${number}`, proof }));
+  const claims = rows.map(({ number, proof }) => ({ label: `${number}`, proof }));
   return findClaimProblems(claims, readSource);
 }
 
@@ -93,12 +92,7 @@ export function findNoteProblems(rows: readonly RequirementRow[]): string[] {
     const files = findProofFiles(proof);
     const offline = files.find((file) => !file.startsWith("tests/live/"));
     if (note !== null && files.length === 0) return [`${number}: a note needs a test before it`];
-    if (
-      note !== null &&
-      note !== needsKey &&
-      findOverride(note) === null &&
-      !/^only .+; the rest is open(?:: .+)?$/.test(note)
-    ) {
+    if (note !== null && note !== needsKey && findOverride(note) === null) {
       return [
         `${number}: "(${note})" is not a note. Use (${needsKey}) or (overridden by decision N: …)`,
       ];

@@ -9,7 +9,7 @@ export const codeKind: HostedKind = {
   createdBy: "`codeInterpreterTool`",
   tools: ["Bash"],
   behavior:
-    "like `shell`, which owns the calls if the prompt has both; any installed language; events, no typed output",
+    "like `shell`, which owns the calls if the prompt has both; any installed language; events, no typed output; `timeoutSeconds` has no effect",
   unsupported:
     'an existing container, `fileIds`, `hostMounts`, `networkPolicy`; `memoryLimit` (`"omit"` drops only the setting)',
   findObstacles(tool) {

@@ -1,10 +1,8 @@
-import { type BigIntStats, rmdirSync, unlinkSync, constants, type Stats } from "node:fs";
-import { lstat, mkdir, readdir, rmdir, open, unlink } from "node:fs/promises";
+import { type BigIntStats, rmdirSync, unlinkSync } from "node:fs";
+import { lstat, mkdir, readdir, rmdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { getErrorCode, ignoreErrorCodes } from "../../host/to-filesystem-error.ts";
 import { createFolder } from "../../host/create-folder.ts";
-import { replaceFile } from "../../host/open-no-follow.ts";
-import { type ResolvedPath, resolveHostPath } from "../filesystem/resolve-host-path.ts";
+import { getErrorCode } from "../../host/to-filesystem-error.ts";
 import { getParent } from "../path.ts";
 import { pinBelow, toPinnedName } from "../pinned-folder.ts";
 import { decideRemoval, decideWrite } from "./decide-write.ts";

@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
 import { lstatSync, renameSync } from "node:fs";
-import { chmod, type FileHandle, rm } from "node:fs/promises";
+import { chmod, type FileHandle, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { ApiProblem } from "../api-problem.ts";
 import type { UploadedFile } from "../http/read-multipart.ts";
 import type { Ids } from "../ids.ts";
+import type { InputFile } from "../input-files.ts";
 import type {
   ContainerFileStore,
   FoundFile,
@@ -83,10 +84,9 @@ export class ContainerFiles {
 
   /** Moves an upload into the folder under a unique flat name. */
   async upload(folder: ContainerFolder, file: UploadedFile): Promise<ContainerFileRecord> {
-    const prefix = createHash("sha256").update(this.#ids.next("")).digest("hex").slice(0, 32);
     return await this.#moveIn(folder, {
       path: file.path,
-      name: `${prefix}-${safeFileName(file.filename, MAX_NAME_BYTES)}`,
+      name: `${this.#createPrefix()}-${safeFileName(file.filename, MAX_NAME_BYTES)}`,
     });
   }
 
@@ -99,6 +99,22 @@ export class ContainerFiles {
       return await this.#moveIn(folder, { path, name });
     } finally {
       await rm(path, { force: true });
+    }
+  }
+
+  /**
+   * Copies files of a conversation's input into the folder, each one once, so that a file that code changed or
+   * deleted stays so. A file keeps its name unless another file has it. Unknown ids are skipped.
+   */
+  async addInputs(folder: ContainerFolder, files: readonly InputFile[]): Promise<void> {
+    for (const file of files) {
+      if (!this.#store.addInput(folder.id, file.key)) continue;
+      try {
+        await this.#addInput(folder, file);
+      } catch (error) {
+        this.#store.deleteInput(folder.id, file.key); // the next turn tries again
+        throw error;
+      }
     }
   }
 
@@ -159,6 +175,33 @@ export class ContainerFiles {
     const hasChanged = this.#store.getMark() !== mark;
     const files = hasChanged ? this.#store.listChangedSince(folder.id, mark).map(toFileRecord) : [];
     return { ...result, files };
+  }
+
+  async #addInput(folder: ContainerFolder, input: InputFile): Promise<void> {
+    const { content, prefix } = input;
+    const filename =
+      typeof content === "string" ? this.#files.get(content)?.filename : input.filename;
+    if (filename === undefined) return;
+    const path = this.#files.incoming.createPath();
+    try {
+      if (typeof content === "string") await this.#files.copy(content, path);
+      else await writeFile(path, content(), { flag: "wx", mode: FILE_MODE });
+      const name = this.#chooseName(folder, safeFileName(filename, MAX_NAME_BYTES), prefix);
+      await this.#moveIn(folder, { path, name });
+    } finally {
+      await rm(path, { force: true });
+    }
+  }
+
+  /** Returns a name that the folder does not have yet. Code may have left anything under the first two. */
+  #chooseName({ root }: ContainerFolder, name: string, prefix: string): string {
+    const isFree = (one: string) => !lstatSync(join(root, one), { throwIfNoEntry: false });
+    const candidates = [name, `${prefix}-${name}`];
+    return candidates.find(isFree) ?? `${this.#createPrefix()}-${name}`;
+  }
+
+  #createPrefix(): string {
+    return createHash("sha256").update(this.#ids.next("")).digest("hex").slice(0, 32);
   }
 
   async #refresh({ id, root }: ContainerFolder): Promise<void> {

@@ -2,6 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import { invalidValue } from "../api-problem.ts";
 import type { UploadedFile } from "../http/read-multipart.ts";
 import type { Ids } from "../ids.ts";
+import type { InputFile } from "../input-files.ts";
 import type {
   PythonRun,
   RunLimits,
@@ -176,6 +177,11 @@ export class Containers implements AsyncDisposable {
   /** Copies an uploaded file into the container. */
   copyFile(id: string, fileId: string): Promise<ContainerFileRecord> {
     return this.#lifecycle.use(id, () => this.#files.copy(this.#getFolder(id), fileId));
+  }
+
+  /** Copies files of a conversation's input into the container, each one once. */
+  addInputs(id: string, files: readonly InputFile[]): Promise<void> {
+    return this.#lifecycle.use(id, () => this.#files.addInputs(this.#getFolder(id), files));
   }
 
   /** Returns one page of the files that users uploaded and code created. */

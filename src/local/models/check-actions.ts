@@ -1,5 +1,5 @@
 import { createUnknownKeyError, InvalidOptionError } from "../../base/errors.ts";
-import { copyAndFreeze, isPlainObject } from "../../base/freeze.ts";
+import { isPlainObject } from "../../base/freeze.ts";
 import { findJsonProblem } from "../../base/json.ts";
 import { quoteNames } from "../../base/quote-value.ts";
 import { suggestSpelling } from "../../base/suggest-spelling.ts";

@@ -10,10 +10,19 @@ import type { ContainerService } from "../tools/tool-services.ts";
 import type { TurnState } from "../turn/turn.ts";
 
 /**
- * Returns the container that a tool runs in. In order of precedence: the container it names, the turn's
- * container, the newest container in the conversation's calls (as the API does), or a new container.
+ * Returns the container that a tool runs in, with the files of the conversation's input, as in the API. In order
+ * of precedence: the container it names, the turn's container, the newest container in the conversation's calls
+ * (as the API does), or a new container.
  */
 export async function resolveContainer(place: unknown, state: TurnState): Promise<string> {
+  const { services, input } = state;
+  const id = await findContainer(place, state);
+  const files = input.inputFiles();
+  if (files.length > 0) await services.tools.containers.addInputs(id, files);
+  return id;
+}
+
+async function findContainer(place: unknown, state: TurnState): Promise<string> {
   const { containers } = state.services.tools;
   const named = readContainerId(place);
   if (named !== null) {

@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { readRecords } from "../../base/loose-fields.ts";
 import type { WireItem } from "../../openai/wire.ts";
+import { listInputFiles } from "../input-files.ts";
 import type { TurnOutcome, TurnServices } from "../turn/turn.ts";
 import { UsageMeter } from "../turn/usage-meter.ts";
 import { applyIncludes } from "./check/apply-includes.ts";
@@ -28,6 +29,8 @@ export interface ResponsesOptions {
 /** A validated request and the response that has started for it. */
 export interface StartedResponse {
   readonly request: CheckedRequest;
+  /** The client's time limit in milliseconds for one run of code; `null` if it sent none. */
+  readonly codeTimeoutMs: number | null;
   readonly conversation: Conversation;
   /** The response object, with the status `in_progress`. */
   readonly response: WireItem;
@@ -50,7 +53,7 @@ export class Responses {
   }
 
   /** Validates a request. Throws the error that OpenAI would return, before anything runs. */
-  start(body: unknown): StartedResponse {
+  start(body: unknown, codeTimeoutMs: number | null = null): StartedResponse {
     const { catalog, tools } = this.#turns;
     const request = this.#checkRequest(body);
     const conversation = this.#conversations.createConversation(request);
@@ -62,6 +65,7 @@ export class Responses {
     const parts = { id, createdAt: this.#nowSeconds(), output: [], echo: request.echo };
     return {
       request,
+      codeTimeoutMs,
       conversation,
       usage: new UsageMeter(),
       response: createResponseObject({ ...parts, status: "in_progress" }, catalog),
@@ -109,7 +113,7 @@ export class Responses {
   }
 
   async #runTurn(started: StartedResponse, signal: AbortSignal, listener: TurnListener) {
-    const { request, conversation } = started;
+    const { request, conversation, codeTimeoutMs } = started;
     const added = conversation.notable
       .filter(({ type }) => type === "additional_tools")
       .flatMap((item) => readRecords(item, "tools"));
@@ -128,6 +132,8 @@ export class Responses {
       maxToolCalls: request.maxToolCalls,
       maxOutputTokens: request.maxOutputTokens,
       parallelToolCalls: request.parallelToolCalls,
+      codeTimeoutMs,
+      inputFiles: () => listInputFiles(conversation.notable),
       signal,
       usage: started.usage,
     };

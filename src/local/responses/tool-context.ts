@@ -13,6 +13,11 @@ export function createToolContext(state: TurnState): ToolContext {
     maxOutputBytes: MAX_OUTPUT_BYTES,
     signal: input.signal,
   };
+  const { codeTimeoutMs } = input;
+  const codeLimits = {
+    ...limits,
+    timeoutMs: Math.min(limits.timeoutMs, codeTimeoutMs ?? limits.timeoutMs),
+  };
   const addFiles = (containerId: string, files: readonly { id: string; path: string }[]) => {
     for (const { id, path } of files) state.files.push({ id, path, containerId });
   };
@@ -26,7 +31,7 @@ export function createToolContext(state: TurnState): ToolContext {
     containers: {
       resolve: (place) => resolveContainer(place, state),
       async python(id, code) {
-        const run = await containers.python(id, code, limits);
+        const run = await containers.python(id, code, codeLimits);
         addFiles(id, run.files);
         return run;
       },

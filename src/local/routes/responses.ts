@@ -1,5 +1,6 @@
 import type { Context, Hono } from "hono";
 import { getErrorMessage } from "../../base/errors.ts";
+import { quoteValue } from "../../base/quote-value.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { ApiProblem, notFound } from "../api-problem.ts";
 import { BufferedResponse } from "../http/buffered-response.ts";
@@ -34,7 +35,8 @@ export function responseRoutes(
   app.post("/v1/responses", async (context) => {
     const { raw } = context.req;
     try {
-      const started = responses.start(await readJsonBody(raw, maxBodyBytes));
+      const body = await readJsonBody(raw, maxBodyBytes);
+      const started = responses.start(body, readCodeTimeout(context.req.header(CODE_TIMEOUT)));
       if (started.request.stream)
         return await streamResponse(context, started, { responses, catalog, onFault });
       const response = await responses.finish(started, raw.signal);
@@ -82,6 +84,16 @@ export function responseRoutes(
     }));
     return context.json(toPage(shown, hasMore));
   });
+}
+
+const CODE_TIMEOUT = "x-wink-code-timeout-seconds";
+
+/** Reads the client's time limit for one run of code, in milliseconds. The real API ignores the header. */
+function readCodeTimeout(seconds: string | undefined): number | null {
+  if (seconds === undefined) return null;
+  if (/^[1-9]\d{0,14}$/.test(seconds)) return 1000 * Number(seconds);
+  const message = `Invalid value for the header '${CODE_TIMEOUT}': must be an integer of at least 1, got ${quoteValue(seconds)}. Omit it for the provider's own limit.`;
+  throw new ApiProblem(400, message, { param: CODE_TIMEOUT, code: "invalid_value" });
 }
 
 /** Converts a stored response to the object sent to the client, with the `include` values of its request. */

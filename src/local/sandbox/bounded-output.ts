@@ -23,11 +23,15 @@ export class BoundedOutput {
     this.#storedBytes += part.length;
   }
 
+  /** Returns the bytes. A character cut by the limit is dropped. */
+  toBytes(): Buffer {
+    const bytes = Buffer.concat(this.#chunks);
+    return this.#truncated ? bytes.subarray(0, countWholeCharacterBytes(bytes)) : bytes;
+  }
+
   /** Decodes the output as UTF-8. A character cut by the limit is dropped. */
   toText(): string {
-    const bytes = Buffer.concat(this.#chunks);
-    const end = this.#truncated ? countWholeCharacterBytes(bytes) : bytes.length;
-    return bytes.toString("utf8", 0, end);
+    return this.toBytes().toString("utf8");
   }
 }
 

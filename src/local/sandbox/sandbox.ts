@@ -51,6 +51,8 @@ export interface PythonRun {
   readonly stdout: string;
   /** Standard error, up to `maxOutputBytes`. */
   readonly stderr: string;
+  /** Standard output and standard error in the order of printing. @default stdout, then stderr */
+  readonly output?: string | undefined;
   /** Traceback of the exception that the code raised, or `null`. */
   readonly error: string | null;
   /** Figures that were shown or left open, and values that are images. */

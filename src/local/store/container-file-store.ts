@@ -56,6 +56,11 @@ const TABLES = [
    ) STRICT;
    CREATE UNIQUE INDEX container_file_names ON container_files (container_id, name) WHERE deleted = 0;
    CREATE INDEX container_file_changes ON container_files (container_id, change)`,
+  `CREATE TABLE container_inputs (
+     container_id TEXT NOT NULL,
+     key TEXT NOT NULL,
+     PRIMARY KEY (container_id, key)
+   ) STRICT, WITHOUT ROWID`,
 ];
 
 /** The contents of folders with more files than this are not cached: every scan is compared with the database. */
@@ -73,6 +78,9 @@ export class ContainerFileStore {
   readonly #all;
   readonly #changed;
   readonly #deleteAll;
+  readonly #insertInput;
+  readonly #deleteInput;
+  readonly #deleteInputs;
   /** The number of the last change. It grows with every change. */
   #change: number;
   /** The last complete scan of each folder, if it equals the stored files. Most scans find no change. */
@@ -100,6 +108,12 @@ export class ContainerFileStore {
       `${ofContainer} AND change > ? AND source = 'assistant' ORDER BY change`,
     );
     this.#deleteAll = database.prepare("DELETE FROM container_files WHERE container_id = ?");
+    this.#insertInput = database.prepare(
+      "INSERT OR IGNORE INTO container_inputs (container_id, key) VALUES (?, ?)",
+    );
+    const ofInputs = "DELETE FROM container_inputs WHERE container_id = ?";
+    this.#deleteInput = database.prepare(`${ofInputs} AND key = ?`);
+    this.#deleteInputs = database.prepare(ofInputs);
     const last = database.prepare("SELECT max(change) AS change FROM container_files").get();
     this.#change = Number(last?.["change"] ?? 0);
   }
@@ -181,6 +195,17 @@ export class ContainerFileStore {
   deleteAll(containerId: string): void {
     this.#knownContents.delete(containerId);
     this.#deleteAll.run(containerId);
+    this.#deleteInputs.run(containerId);
+  }
+
+  /** Records that a container has received a file of the input. Returns whether it was new. */
+  addInput(containerId: string, key: string): boolean {
+    return this.#insertInput.run(containerId, key).changes > 0;
+  }
+
+  /** Deletes the record that a container has received a file of the input. */
+  deleteInput(containerId: string, key: string): void {
+    this.#deleteInput.run(containerId, key);
   }
 }
 

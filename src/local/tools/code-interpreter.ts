@@ -11,6 +11,7 @@ import {
   unionByTag,
 } from "../validators/validator.ts";
 import { hideContainerSecrets, newContainerFields } from "./container-fields.ts";
+import { formatKernelError } from "./format-kernel-error.ts";
 import { createDeltas, createStages, toInProgress } from "./item-events.ts";
 import { allowed_callers, created_by, longText, type } from "./item-fields.ts";
 import type { LocalToolEvents, LocalToolPastCall } from "./local-tool.ts";
@@ -40,7 +41,9 @@ export const codeInterpreter: ToolRecord = {
     const where = { code, container_id: containerId };
     const outputs = toOutputs(run);
     const id = newId("ci_");
-    return [{ id, type: "code_interpreter_call", status: "completed", ...where, outputs }];
+    // Like the API, code that raised has completed. Only its logs show the exception.
+    const status = run.died || run.timedOut ? "failed" : "completed";
+    return [{ id, type: "code_interpreter_call", status, ...where, outputs }];
   },
 
   shorthand: {
@@ -107,9 +110,9 @@ const BLOCK = /^```python\n([\s\S]*?)\n```[ \t]*$/gm;
 
 /** Combines all output into one text, like the API, which does not separate errors. */
 function toOutputs(run: PythonRun): readonly object[] {
-  const printed = [run.stdout, run.stderr, run.error ?? "", describeEnd(run)];
-  const lines = printed.filter((part) => part !== "");
-  const logs = lines.map((part) => (part.endsWith("\n") ? part : `${part}\n`)).join("");
+  const { stdout, stderr, output = joinLines([stdout, stderr]), truncated } = run;
+  const notice = truncated ? "The output was truncated." : "";
+  const logs = joinLines([output, notice, ...describeEnd(run)]);
   const images = run.images.map(({ mediaType, base64 }) => ({
     type: "image",
     url: `data:${mediaType};base64,${base64}`,
@@ -117,10 +120,17 @@ function toOutputs(run: PythonRun): readonly object[] {
   return [...(logs === "" ? [] : [{ type: "logs", logs }]), ...images];
 }
 
-function describeEnd({ timedOut, died, truncated }: PythonRun): string {
-  if (timedOut) return "The code was interrupted: it took too long.";
-  if (died) return "The interpreter was killed: it exceeded a limit or exited. Its state is lost.";
-  return truncated ? "The output was truncated." : "";
+/** Describes why the code ended. Only an exception that the code raised is the last of the logs. */
+function describeEnd({ error, timedOut, died }: PythonRun): readonly string[] {
+  const report = error === null || died ? (error ?? "") : formatKernelError(error);
+  if (timedOut) return [report, "The code was interrupted: it took too long."];
+  const loss = "The interpreter was killed: it exceeded a limit or exited. Its state is lost.";
+  return died ? [report, loss] : [report];
+}
+
+function joinLines(parts: readonly string[]): string {
+  const lines = parts.filter((part) => part !== "");
+  return lines.map((part) => (part.endsWith("\n") ? part : `${part}\n`)).join("");
 }
 
 function createEvents(item: WireItem): LocalToolEvents {
@@ -132,7 +142,8 @@ function createEvents(item: WireItem): LocalToolEvents {
       ...createDeltas("response.code_interpreter_call_code", item, code, { code }),
       ...createStages(item, "interpreting"),
     ],
-    finished: createStages(item, "completed"),
+    // There is no event for a failed call.
+    finished: item["status"] === "failed" ? [] : createStages(item, "completed"),
   };
 }
 

@@ -98,7 +98,7 @@ export interface LocalToolContext {
 export interface LocalToolContainers {
   /**
    * Returns the id of the container to run in: the container that `place` names (an id, or an object with
-   * `container_id`), otherwise the conversation's, otherwise a new one.
+   * `container_id`), otherwise the conversation's, otherwise a new one. It has the files of the input.
    */
   resolve(place?: unknown): Promise<string>;
   /** Runs Python in a container. */

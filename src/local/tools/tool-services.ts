@@ -1,3 +1,4 @@
+import type { InputFile } from "../input-files.ts";
 import type { PythonRun, RunLimits, ShellRun } from "../sandbox/sandbox.ts";
 import type { NetworkPolicy } from "../store/container-store.ts";
 
@@ -15,6 +16,8 @@ export interface ContainerService {
   create(options: NewContainer): Promise<{ readonly id: string }>;
   /** Throws OpenAI's error if the container does not exist or has expired. */
   check(id: string): void;
+  /** Copies files of the input into a container, each one once. */
+  addInputs(id: string, files: readonly InputFile[]): Promise<void>;
   /** Runs Python in a container. */
   python(id: string, code: string, limits: RunLimits): Promise<PythonRun & ChangedFiles>;
   /** Runs a shell command in a container. */

@@ -1,5 +1,6 @@
 import type { WireItem } from "../../openai/wire.ts";
 import type { Ids } from "../ids.ts";
+import type { InputFile } from "../input-files.ts";
 import type { LocalModel } from "../models/local-model.ts";
 import type { LocalToolHit } from "../tools/local-tool.ts";
 import type { ToolCatalog } from "../tools/tool-catalog.ts";
@@ -21,6 +22,10 @@ export interface TurnInput {
   readonly maxToolCalls: number | null;
   readonly maxOutputTokens: number | null;
   readonly parallelToolCalls: boolean;
+  /** The client's time limit in milliseconds for one run of code; `null` if it sent none. */
+  readonly codeTimeoutMs: number | null;
+  /** Lists the files in the conversation's input, which the containers of its tools receive. */
+  readonly inputFiles: () => readonly InputFile[];
   readonly signal: AbortSignal;
   /** Receives the tokens that the model reports. */
   readonly usage: UsageMeter;
@@ -37,7 +42,7 @@ export interface TurnServices {
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   /** The steps of the model since the server started. */
   readonly steps: ModelSteps;
-  /** Time limit in milliseconds for one run of code or one command. */
+  /** Time limit in milliseconds for one run of code or one command. Clients can ask for less. */
   readonly runTimeoutMs: number;
 }
 

@@ -100,7 +100,7 @@ describe("codeInterpreterCodec.serialize()", () => {
     });
   });
 
-  test("does not send advisory settings", () => {
+  test("does not send settings that the API lacks", () => {
     expect(serialize({ timeoutSeconds: 5, allowedLanguages: ["python"] })).toEqual({
       type: "code_interpreter",
       container: { type: "auto" },
@@ -128,6 +128,20 @@ describe("codeInterpreterCodec.serialize()", () => {
     });
     expect(serializeWith("cntr_1")).toEqual({ type: "code_interpreter", container: "cntr_1" });
   });
+});
+
+test("codeInterpreterCodec.headers() has the timeout of a call, 30 seconds by default", () => {
+  const readHeaders = (config: CodeInterpreterConfig) =>
+    codeInterpreterCodec.headers?.(codeInterpreterTool(config));
+  expect(readHeaders({ timeoutSeconds: 5 })).toEqual({ "x-wink-code-timeout-seconds": "5" });
+  expect(readHeaders({})).toEqual({ "x-wink-code-timeout-seconds": "30" });
+});
+
+test("codeInterpreterCodec.advice() states the timeout of a call, if it is set", () => {
+  const readAdvice = (config: CodeInterpreterConfig) =>
+    codeInterpreterCodec.advice?.(codeInterpreterTool(config));
+  expect(readAdvice({ timeoutSeconds: 5 })).toBe("Code may run for at most 5 seconds per call.");
+  expect(readAdvice({})).toBeNull();
 });
 
 test("codeInterpreterCodec.include() requests the outputs", () => {
@@ -292,18 +306,63 @@ describe("codeInterpreterCodec.calls()", () => {
     expect(call?.output?.files).toHaveLength(1);
   });
 
+  const fine = "all fine\n";
+  const exit = "An exception has occurred, use %tb to see the full traceback.\n\nSystemExit: 3";
+  const exitZero = "SystemExit: 0";
+
   test.each([
-    ["completed", true, 0, ""],
-    ["failed", false, 1, trace],
-    ["incomplete", false, null, trace],
-    ["interpreting", false, null, ""],
-    ["odd", false, null, ""],
-    [undefined, false, null, ""],
-  ])("maps the status %s to success %s and exit code %s", (status, success, exitCode, stderr) => {
-    const [call] = readCalls(
-      createCall("ci_1", { status, outputs: [{ type: "logs", logs: trace }] }),
-    );
-    expect(call).toMatchObject({ success, output: { exitCode, stderr, stdout: trace } });
+    ["completed", fine, true, 0, ""],
+    ["completed", trace, false, 1, trace],
+    ["completed", `begun\n${trace}\n`, false, 1, trace],
+    ["completed", `${trace}\nand then it went on`, true, 0, ""],
+    ["completed", exit, false, 3, exit],
+    ["completed", exitZero, true, 0, ""],
+    ["failed", trace, false, 1, trace],
+    ["failed", exit, false, 3, exit],
+    ["failed", exitZero, false, null, exitZero],
+    ["failed", fine, false, null, ""],
+    ["failed", `${trace}\nThe interpreter was killed.`, false, null, ""],
+    ["incomplete", trace, false, null, trace],
+    ["incomplete", fine, false, null, ""],
+    ["interpreting", trace, false, null, trace],
+    ["interpreting", fine, false, null, ""],
+    ["odd", fine, false, null, ""],
+    [undefined, fine, false, null, ""],
+  ])(
+    "derives success and exit code from the status %s and the logs %j",
+    (status, logs, success, exitCode, stderr) => {
+      const item = createCall("ci_1", { status, outputs: [{ type: "logs", logs }] });
+      expect(readCalls(item)).toMatchObject([
+        { success, message: logs, output: { exitCode, stderr, stdout: logs } },
+      ]);
+      expect(parse(item)).toMatchObject({
+        exitCode,
+        stderr,
+        calls: [{ exitCode, stderr, stdout: logs }],
+      });
+    },
+  );
+
+  test("derives the exit code of every call, and reports the last call's for all", () => {
+    const run = (id: string, logs: string) => createCall(id, { outputs: [{ type: "logs", logs }] });
+    const items = [run("ci_1", trace), run("ci_2", fine), run("ci_3", exit)];
+    expect(readCalls(...items).map(({ success }) => success)).toEqual([false, true, false]);
+    expect(parse(...items)).toMatchObject({
+      exitCode: 3,
+      stderr: exit,
+      calls: [{ exitCode: 1, stderr: trace }, { exitCode: 0, stderr: "" }, { exitCode: 3 }],
+    });
+  });
+
+  test("finds a traceback that is split over several logs, with an image between", () => {
+    const outputs = [
+      { type: "logs", logs: trace.slice(0, trace.indexOf("\n")) },
+      { type: "image", url: "data:image/png;base64,AA" },
+      { type: "logs", logs: trace.slice(trace.indexOf("\n") + 1) },
+    ];
+    expect(readCalls(createCall("ci_1", { outputs }))).toMatchObject([
+      { success: false, output: { exitCode: 1, stderr: trace } },
+    ]);
   });
 
   test("uses the output as message, then the text, then the status", () => {

@@ -6,11 +6,13 @@ import {
   type CodeInterpreterConfig,
   type CodeInterpreterResult,
   codeInterpreterTool,
+  DEFAULT_TIMEOUT_SECONDS,
+  describeTimeout,
 } from "../../tools/hosted/code-interpreter.ts";
 import { checkWithFactory } from "../../tools/hosted-tool.ts";
 import type { WireCodeInterpreter, WireItem } from "../wire.ts";
 import type { CodecEnv, HostedToolCodec } from "./codec.ts";
-import { describeFailure, hasFailed, identifyCall, toWireContainerOptions } from "./codec-call.ts";
+import { describeFailure, identifyCall, toWireContainerOptions } from "./codec-call.ts";
 import { type MessageText, readMessageText } from "./message-text.ts";
 import { findTraceback } from "./traceback.ts";
 
@@ -30,6 +32,14 @@ export const codeInterpreterCodec: HostedToolCodec<CodeInterpreterConfig, CodeIn
   },
 
   include: () => ["code_interpreter_call.outputs"],
+
+  advice: ({ config: { timeoutSeconds } }) =>
+    timeoutSeconds === undefined ? null : describeTimeout(timeoutSeconds),
+
+  // The API has no field for it and ignores unknown headers. The local provider enforces it.
+  headers: ({ config: { timeoutSeconds = DEFAULT_TIMEOUT_SECONDS } }) => ({
+    "x-wink-code-timeout-seconds": String(timeoutSeconds),
+  }),
 
   container({ config: { container } }) {
     const isAuto = container !== undefined && "type" in container;
@@ -119,12 +129,29 @@ function parseCodeCall(item: WireItem): CodeInterpreterCall {
     id: readString(item, "id"),
     code: readString(item, "code"),
     stdout,
-    // The provider mixes stderr into the logs; only a failure's traceback is certainly stderr.
-    stderr: hasFailed(status) ? findTraceback(stdout) : "",
-    exitCode: toExitCode(status),
+    ...deriveEnding(status, stdout),
     images: outputs.flatMap((output) => (output["type"] === "image" ? readImage(output) : [])),
     containerId: readString(item, "container_id"),
     status,
+  };
+}
+
+/**
+ * Derives how code ended. The provider reports no exit code, mixes stderr into the logs, and counts
+ * code that raised as completed (decision 45).
+ */
+function deriveEnding(
+  status: string,
+  logs: string,
+): Pick<CodeInterpreterCall, "stderr" | "exitCode"> {
+  // After a run that did not complete, the provider may add its own explanation to the logs.
+  const isEnd = status === "completed";
+  const traceback = findTraceback(logs, { isEnd });
+  if (isEnd && (traceback === null || traceback.exitCode === 0)) return { stderr: "", exitCode: 0 };
+  const hasExited = isEnd || (status === "failed" && traceback?.exitCode !== 0);
+  return {
+    stderr: traceback?.text ?? "",
+    exitCode: hasExited ? (traceback?.exitCode ?? null) : null,
   };
 }
 
@@ -138,11 +165,6 @@ function joinLogs(logs: readonly string[]): string {
 function readImage(output: WireItem): readonly string[] {
   const url = readString(output, "url");
   return url === "" ? [] : [url];
-}
-
-function toExitCode(status: string): number | null {
-  if (status === "completed") return 0;
-  return status === "failed" ? 1 : null;
 }
 
 function describeCodeCall({ exitCode, status }: CodeInterpreterCall): string {

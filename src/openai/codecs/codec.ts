@@ -31,6 +31,10 @@ export interface HostedToolCodec<Config extends object = object, Output = unknow
    * Entries for the request's `include`, without which the provider omits the output. @default none
    */
   include?(tool: HostedTool<Config, Output>): readonly string[];
+  /** A sentence about the tool for the model. The prompt ends with it. @default none */
+  advice?(tool: HostedTool<Config, Output>): string | null;
+  /** Headers of every request that offers the tool, with names in lower case. @default none */
+  headers?(tool: HostedTool<Config, Output>): Readonly<Record<string, string>>;
   /**
    * The calls that the provider ran, in order. @default one call per item whose type is the
    * serialized `type`, or begins with it, such as `"dice_call"` for `"dice"`, if `parseOutput`

@@ -16,6 +16,8 @@ import { createContainerGoneError } from "./check-containers.ts";
 export interface RequestBase {
   readonly value: WireRequest;
   readonly text: string;
+  /** Headers that hosted tools add. */
+  readonly headers: Readonly<Record<string, string>>;
   /** Strings to redact from errors. */
   readonly secrets: readonly string[];
 }
@@ -76,9 +78,10 @@ async function sendResponsesRequest(
   signal: AbortSignal,
 ): Promise<RawResponse> {
   if (client instanceof HttpClient) {
-    return await client.post("/responses", history.toRequestBody(base.text), { signal });
+    const body = history.toRequestBody(base.text);
+    return await client.post("/responses", body, { signal, headers: base.headers });
   }
-  const options = { maxRetries: 0, signal, timeout: timeoutMs };
+  const options = { maxRetries: 0, signal, timeout: timeoutMs, headers: base.headers };
   const value: unknown = await client.responses.create(history.toRequestValue(base.value), options);
   return { value, requestId: getRequestId(value) };
 }

@@ -14,7 +14,13 @@ import { withoutText } from "../codecs/message-text.ts";
 import { checkZeroRetentionPrompt } from "../compaction/zero-retention.ts";
 import type { OpenAIRequestError } from "../errors/request-error.ts";
 import { createAttachmentMessage } from "../request/attachments.ts";
-import { createWireRequest, findNamedContainers, toOutputItem } from "../request/request.ts";
+import {
+  collectHeaders,
+  createPromptText,
+  createWireRequest,
+  findNamedContainers,
+  toOutputItem,
+} from "../request/request.ts";
 import { checkHostedTools, toWireEntries } from "../request/tool-support.ts";
 import { mapTools, readResponse } from "../response/response.ts";
 import { collectToolSecrets, readSecrets } from "../secrets.ts";
@@ -129,7 +135,8 @@ export class Conversation implements ModelClient {
     const items = await this.#createNewItems(request);
     const { lostContainers } = this.#container;
     const { turn, rendered } = request;
-    conversation.append({ turn, promptText: rendered.text, items, notes, lostContainers });
+    const promptText = createPromptText(rendered, this.#settings.codecs);
+    conversation.append({ turn, promptText, items, notes, lostContainers });
     work.items = [...items, ...notes.map(developerMessage)];
   }
 
@@ -198,7 +205,8 @@ export class Conversation implements ModelClient {
       ...readSecrets(this.#settings.client),
       ...collectToolSecrets(value.tools ?? []),
     ];
-    const base = { value, text: JSON.stringify(value), secrets };
+    const headers = collectHeaders(rendered, this.#settings.codecs);
+    const base = { value, text: JSON.stringify(value), headers, secrets };
     this.#base = { rendered, toolChoice, containerId: env.containerId, serverThreshold, base };
     return base;
   }
@@ -218,7 +226,7 @@ export class Conversation implements ModelClient {
     const carried = this.#window.loadCarriedOver({ isNested });
     const conversation = new ConversationHistory(this.#settings, (event) => this.#publish(event), {
       ...carried,
-      promptText: rendered.text,
+      promptText: createPromptText(rendered, this.#settings.codecs),
     });
     if (conversation.startsCompacted) this.#window.onStart(conversation.history);
     return conversation;

@@ -67,6 +67,8 @@ export interface CallOptions {
   signal?: AbortSignal | undefined;
   /** In milliseconds. */
   timeout?: number;
+  /** Additional headers, with names in lower case. */
+  headers?: Readonly<Record<string, string>>;
 }
 
 /**

@@ -29,6 +29,7 @@ import { undiciTransport } from "./undici-transport.ts";
 export interface SendOptions {
   readonly signal?: AbortSignal | undefined;
   readonly timeout?: number;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** One request to the API. */
@@ -110,7 +111,8 @@ export class Http {
     }
   }
 
-  async #open(call: ApiCall, { signal, timeout }: SendOptions = {}): Promise<OpenResponse> {
+  async #open(call: ApiCall, options: SendOptions = {}): Promise<OpenResponse> {
+    const { signal, timeout, headers } = options;
     const { secrets, isKeyMissing } = this.#settings;
     const timeoutMs = timeout ?? this.#settings.timeoutMs;
     signal?.throwIfAborted();
@@ -119,7 +121,7 @@ export class Http {
     const now = () => this.#clock.now();
     const known = { request, secrets, now, signal, timeoutMs };
     try {
-      const answer = await this.#send({ ...this.#createRequest(call), signal, timeoutMs });
+      const answer = await this.#send({ ...this.#createRequest(call, headers), signal, timeoutMs });
       const { status, header, chunks } = answer;
       if (status < 200 || status > 299) throw await readFailure(answer, known);
       const requestId = readRequestIdHeader(header, secrets);
@@ -136,7 +138,10 @@ export class Http {
     }
   }
 
-  #createRequest(call: ApiCall): Omit<HttpRequest, "signal" | "timeoutMs"> {
+  #createRequest(
+    call: ApiCall,
+    more: SendOptions["headers"],
+  ): Omit<HttpRequest, "signal" | "timeoutMs"> {
     const { method, path, query, body = null, type } = call;
     const settings = this.#settings;
     const added = new URLSearchParams(query).toString();
@@ -145,7 +150,7 @@ export class Http {
     return {
       method,
       url: `${settings.baseURL}${path}${questions === "" ? "" : `?${questions}`}`,
-      headers: { ...own, ...settings.headers },
+      headers: { ...own, ...more, ...settings.headers },
       body,
     };
   }

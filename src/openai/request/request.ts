@@ -50,6 +50,23 @@ export function createWireRequest(
   };
 }
 
+/** Returns the prompt's text, followed by what its hosted tools have to say to the model. */
+export function createPromptText(
+  { text, hostedTools }: Pick<RenderedPrompt, "text" | "hostedTools">,
+  codecs: Codecs,
+): string {
+  const advice = hostedTools.flatMap((tool) => codecs.get(tool.kind)?.advice?.(tool) ?? []);
+  return advice.length === 0 ? text : [text, ...advice].join("\n\n");
+}
+
+/** Collects the headers that hosted tools add to a request. */
+export function collectHeaders(
+  { hostedTools }: Pick<RenderedPrompt, "hostedTools">,
+  codecs: Codecs,
+): Readonly<Record<string, string>> {
+  return Object.assign({}, ...hostedTools.map((tool) => codecs.get(tool.kind)?.headers?.(tool)));
+}
+
 /**
  * Finds the ids of existing containers in a request's tools. Containers to be created have none.
  */

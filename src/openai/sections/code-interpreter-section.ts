@@ -3,6 +3,7 @@ import {
   type CodeInterpreterConfig,
   type CodeInterpreterResult,
   codeInterpreterTool,
+  DEFAULT_TIMEOUT_SECONDS,
 } from "../../tools/hosted/code-interpreter.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import { renameConfigError } from "../../tools/rename-config-error.ts";
@@ -41,7 +42,8 @@ export class OpenAICodeInterpreterSection extends NativeToolSection<
       const config = `${section} defaultParams`;
       const tool = renameConfigError({ config }, () => codeInterpreterTool(options.defaultParams));
       // The defaults have no container: with a workspace, code runs in the workspace's container.
-      const { allowedLanguages = ["python"], timeoutSeconds = 30 } = tool.config;
+      const { allowedLanguages = ["python"], timeoutSeconds = DEFAULT_TIMEOUT_SECONDS } =
+        tool.config;
       return { defaultParams: { ...tool.config, allowedLanguages, timeoutSeconds }, tool };
     });
     const { tool, nativeTools } = this;

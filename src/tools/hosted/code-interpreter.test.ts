@@ -33,6 +33,13 @@ describe("codeInterpreterTool()", () => {
     });
   });
 
+  test("states a timeout in its description", () => {
+    const { description } = codeInterpreterTool({ timeoutSeconds: 5 });
+    expect(description).toBe(
+      "Execute code in a sandboxed environment. Code may run for at most 5 seconds per call.",
+    );
+  });
+
   test("accepts another name", () => {
     expect(codeInterpreterTool({}, { name: "python" }).name).toBe("python");
   });

@@ -22,7 +22,11 @@ import { checkNetworkPolicy, type NetworkPolicy } from "./network-policy.ts";
 export interface CodeInterpreterConfig {
   /** Languages that the model may use. @default ["python"] */
   readonly allowedLanguages?: readonly string[] | undefined;
-  /** Timeout of a call in seconds. Advisory: no provider enforces it. @default 30 */
+  /**
+   * Longest run of one call, in seconds. The local provider enforces it: a run that takes longer is
+   * interrupted and fails, and the container survives. OpenAI has no such limit: there it is only
+   * advice to the model, which the prompt contains if you set it. Has no effect on Claude. @default 30
+   */
   readonly timeoutSeconds?: number | undefined;
   /** Container in which the code runs. @default a new container */
   readonly container?: AutoContainerConfig | ExistingContainerRef | undefined;
@@ -61,18 +65,18 @@ export type MemoryLimit = "1g" | "4g" | "16g" | "64g";
 
 /**
  * The outcome of all code of an evaluation. `code`, `stdout`, `stderr` and `exitCode` belong to the
- * last call.
+ * last call. The provider reports no exit code, so it is derived: see `CodeInterpreterCall.exitCode`.
  */
 export interface CodeInterpreterResult {
   /** The model's answer. */
   readonly text: string;
   /** Code of the last call. */
   readonly code: string;
-  /** Standard output of the last call. */
+  /** Everything that the last call printed, to standard output and standard error. */
   readonly stdout: string;
-  /** Standard error of the last call. */
+  /** Traceback that ended the last call; `""` if it succeeded, or if its logs end with other output. */
   readonly stderr: string;
-  /** Exit code of the last call; `null` if the provider does not report it. */
+  /** Derived exit code of the last call; `null` if it did not finish. */
   readonly exitCode: number | null;
   /** Every call, in order. */
   readonly calls: readonly CodeInterpreterCall[];
@@ -86,11 +90,16 @@ export interface CodeInterpreterCall {
   readonly id: string;
   /** Code that ran. */
   readonly code: string;
-  /** Standard output. */
+  /** Everything that the code printed, to standard output and standard error. */
   readonly stdout: string;
-  /** Standard error. */
+  /** Traceback that ended the code; `""` if it succeeded, or if the logs end with other output. */
   readonly stderr: string;
-  /** Exit code; `null` if the provider does not report it. */
+  /**
+   * Exit code, derived from the status and the logs: 0 if the code completed and its logs do not end
+   * with a traceback, n if they end with `SystemExit: n`, 1 for another traceback, and `null` if the
+   * interpreter was killed, timed out or never finished. The call succeeded only if it is 0. A
+   * traceback that the code itself printed as its very last output counts as a failure.
+   */
   readonly exitCode: number | null;
   /** URLs of generated images. */
   readonly images: readonly string[];
@@ -130,10 +139,24 @@ export function codeInterpreterTool(
     new HostedTool({
       kind: "code_interpreter",
       name,
-      description: "Execute code in a sandboxed environment.",
+      description: createDescription(config),
       config,
     }),
   );
+}
+
+/** The default of `timeoutSeconds`. */
+export const DEFAULT_TIMEOUT_SECONDS = 30;
+
+function createDescription({ timeoutSeconds }: CodeInterpreterConfig): string {
+  const purpose = "Execute code in a sandboxed environment.";
+  return timeoutSeconds === undefined ? purpose : `${purpose} ${describeTimeout(timeoutSeconds)}`;
+}
+
+/** States the longest run of one call, for the model. */
+export function describeTimeout(timeoutSeconds: number): string {
+  const unit = timeoutSeconds === 1 ? "second" : "seconds";
+  return `Code may run for at most ${timeoutSeconds} ${unit} per call.`;
 }
 
 /** Rejects a value that is neither an `AutoContainerConfig` nor an `ExistingContainerRef`. */

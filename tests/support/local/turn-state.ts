@@ -34,6 +34,8 @@ export function createTurnState(parts: TurnParts): TurnState {
       maxToolCalls: null,
       maxOutputTokens: null,
       parallelToolCalls: true,
+      codeTimeoutMs: null,
+      inputFiles: () => [],
       signal: new AbortController().signal,
       usage: new UsageMeter(),
     },
@@ -68,6 +70,7 @@ function createContainers({
       return { id: `cntr_${created.length}` };
     },
     check: (id) => void checked.push(id),
+    addInputs: async () => undefined,
     python: async () => ({ ...nothing, error: null, images: [], died: false, ...python }),
     shell: async () => ({ ...nothing, exitCode: 0, ...shell }),
     expire: async () => undefined,

@@ -44,7 +44,7 @@ export class Conversation {
     return this.#readable;
   }
 
-  /** The items of `readable` that add tools or name containers. Each container has at least one. */
+  /** The items of `readable` that add tools or files or name containers. Each container has at least one. */
   get notable(): readonly WireItem[] {
     const { thread, notable } = this.before;
     const isNotable = (item: WireItem) => thread.isNotable(item);

@@ -1,5 +1,6 @@
 import { deepFreeze } from "../../../base/freeze.ts";
 import type { WireItem } from "../../../openai/wire.ts";
+import { hasInputFiles } from "../../input-files.ts";
 import type { SerializedItem } from "../../store/serialized-item.ts";
 import type { ToolCatalog } from "../../tools/tool-catalog.ts";
 import { History, type HistoryPoint } from "../history.ts";
@@ -70,10 +71,10 @@ export class Thread {
     this.#size += bytes + readBytes + BYTES_PER_ITEM * read.length;
   }
 
-  /** Returns whether later turns need the item: it adds tools, or its container must be alive. */
+  /** Returns whether later turns need the item: it adds tools or files, or its container must be alive. */
   isNotable(item: WireItem): boolean {
     const { type } = item;
-    if (type === "additional_tools") return true;
+    if (type === "additional_tools" || hasInputFiles(item)) return true;
     const isNeeded = this.#catalog.byItem.get(type)?.needsContainer === true;
     return isNeeded && this.#catalog.findContainer(item) !== null;
   }

@@ -46,6 +46,28 @@ describe.skipIf(!runs)("Python in bubblewrap", () => {
     expect(run.stderr).toBe("bad\nworse\n");
   });
 
+  test("returns the whole output in the order of printing", async () => {
+    const target = await openTarget();
+    const lines = [
+      "import sys",
+      ...[1, 2, 3].map((n) => `print(${n})\nprint(-${n}, file=sys.stderr)`),
+    ];
+    const run = await target.python(`${lines.join("\n")}\nprint('ž')`);
+    expect(run).toMatchObject({ stdout: "1\n2\n3\nž\n", stderr: "-1\n-2\n-3\n" });
+    expect(run.output).toBe("1\n-1\n2\n-2\n3\n-3\nž\n");
+    const mixed = await target.python(
+      "import os\nos.system('echo sub; echo bad >&2')\nprint('worse', file=sys.stderr)\nprint('end')",
+    );
+    expect(mixed.output).toBe("bad\nworse\nsub\nend\n");
+    const raised = await target.python("print(1)\nprint(2, file=sys.stderr)\n1/0");
+    expect(raised).toMatchObject({ output: "1\n2\n", error: expect.stringMatching(/^Traceback/) });
+    expect((await target.python("print(1)")).output).toBeUndefined();
+    const many = "for n in range(9999):\n  print('o')\n  print('e', file=sys.stderr)";
+    expect((await target.python(many, { maxOutputBytes: 1e6 })).output).toMatch(
+      /^(?:o\ne\n){4999}/,
+    );
+  });
+
   test("returns a traceback with only the code's own frames", async () => {
     const target = await openTarget();
     const run = await target.python("def inner():\n    return 1 / 0\ninner()");

@@ -1,3 +1,4 @@
+import { joinOutput } from "../kernel/join-output.ts";
 import { parseAnswer } from "../kernel/parse-answer.ts";
 import type { PythonRun, RunLimits, SandboxProcess, ShellRun } from "../sandbox.ts";
 import { BubblewrapChild, type ChildSettings } from "./child.ts";
@@ -57,9 +58,11 @@ export class BubblewrapProcess implements SandboxProcess {
     const { ending, stderr, stdout, timedOut } = outcome;
     const answer = ending.kind === "done" ? parseAnswer(ending.payload) : null;
     if (answer === null) await this.#discardKernel(kernel, outcome);
+    const output = joinOutput(stdout, stderr, answer?.order ?? []);
     return {
       stdout: stdout.toText(),
       stderr: stderr.toText(),
+      ...(output !== undefined && { output }),
       error:
         answer === null
           ? explainInterpreterEnd(outcome, limits, this.#settings.limits)

@@ -8,10 +8,12 @@ describe("parseAnswer()", () => {
     expect(parseAnswer(toJsonBytes({ error: null, images: [PNG] }))).toEqual({
       error: null,
       images: [{ mediaType: "image/png", base64: PNG }],
+      order: [],
     });
-    expect(parseAnswer(toJsonBytes({ error: "E", images: [] }))).toEqual({
+    expect(parseAnswer(toJsonBytes({ error: "E", images: [], order: [0, 3, 9] }))).toEqual({
       error: "E",
       images: [],
+      order: [0, 3, 9],
     });
   });
 
@@ -34,6 +36,11 @@ describe("parseAnswer()", () => {
     { error: null, images: ["PHN2Zz4="] },
     { error: null, images: [`${PNG}<script>`] },
     { error: null, images: Array.from({ length: 21 }, () => PNG) },
+    { error: null, images: [], order: {} },
+    { error: null, images: [], order: [-1] },
+    { error: null, images: [], order: [0.5] },
+    { error: null, images: [], order: ["1"] },
+    { error: null, images: [], order: Array.from({ length: 10_001 }, () => 1) },
   ])("rejects %j", (value) => {
     expect(parseAnswer(toJsonBytes(value))).toBeNull();
   });

@@ -4,6 +4,8 @@ import type { SandboxImage } from "../sandbox.ts";
 export interface KernelAnswer {
   readonly error: string | null;
   readonly images: readonly SandboxImage[];
+  /** Bytes printed to stdout, then to stderr, then to stdout again, and so on. */
+  readonly order: readonly number[];
 }
 
 /** How a sandbox ended. */
@@ -24,12 +26,15 @@ const EXCEEDED_LIMITS: ReadonlySet<unknown> = new Set<ExceededLimit>([
 const BASE64_PNG = /^iVBORw0KGgo[A-Za-z0-9+/]*={0,2}$/;
 const MAX_IMAGES = 20;
 const MAX_ERROR_LENGTH = 100_000;
+const MAX_SWITCHES = 10_000;
 
 /** Parses the interpreter's report; `null` if it is invalid. The model's code may have forged it. */
 export function parseAnswer(payload: Buffer): KernelAnswer | null {
   const answer = parseObject(payload);
   if (answer === null || !("error" in answer) || !("images" in answer)) return null;
   const { error, images } = answer;
+  const order: unknown = "order" in answer ? answer.order : [];
+  if (!Array.isArray(order) || order.length > MAX_SWITCHES || !order.every(isSize)) return null;
   if (error !== null && typeof error !== "string") return null;
   if (!Array.isArray(images) || images.length > MAX_IMAGES) return null;
   const pictures: readonly unknown[] = images;
@@ -37,6 +42,7 @@ export function parseAnswer(payload: Buffer): KernelAnswer | null {
   return {
     error: error === null ? null : error.slice(0, MAX_ERROR_LENGTH),
     images: pictures.map((base64) => ({ mediaType: "image/png", base64 })),
+    order,
   };
 }
 
@@ -65,6 +71,10 @@ function parseObject(payload: Buffer): object | null {
 
 function isBase64Png(value: unknown): value is string {
   return typeof value === "string" && BASE64_PNG.test(value);
+}
+
+function isSize(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
 function isExceededLimit(value: unknown): value is ExceededLimit {

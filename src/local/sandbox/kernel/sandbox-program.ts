@@ -6,6 +6,7 @@ const KERNEL_PROGRAM = String.raw`
 MOST_IMAGES = 20
 MOST_IMAGE_BYTES = 12 * 1024 * 1024
 LONGEST_TRACEBACK = 100000
+MOST_SWITCHES = 10000
 EMPTY_ANSWER = b'{"error": null, "images": []}'
 STREAMS = ("stdin", "stdout", "stderr", "__stdin__", "__stdout__", "__stderr__")
 OUTPUTS = ("stdout", "stderr", "__stdout__", "__stderr__")
@@ -23,6 +24,8 @@ def kernel(requests, replies):
     warnings.filterwarnings("ignore", message=".*non-interactive, and thus cannot be shown")
     state = {"cell": 0}
     mine = {}
+    # Bytes written to stdout, then to stderr, then to stdout again, and so on.
+    order = []
 
     def ignore(number, frame):
         pass
@@ -61,8 +64,23 @@ def kernel(requests, replies):
             for name, stream in mine.items():
                 setattr(sys, name, stream)
 
+    class Counted(io.FileIO):
+        """Counts what is written, so that the host can join both streams in the order of printing."""
+        def write(self, data):
+            size = super().write(data)
+            stream = self.fileno() - 1
+            if not order and stream == 1:
+                order.append(0)
+            if len(order) % 2 != stream:
+                order[-1] += size
+            elif len(order) < MOST_SWITCHES:
+                order.append(size)
+            else:
+                order[-2] += size
+            return size
+
     def writer(descriptor):
-        raw = io.BufferedWriter(io.FileIO(descriptor, "w", closefd=False))
+        raw = io.BufferedWriter(Counted(descriptor, "w", closefd=False))
         return io.TextIOWrapper(raw, encoding="utf-8", errors="backslashreplace", line_buffering=True)
 
     def are_unchanged():
@@ -129,7 +147,8 @@ def kernel(requests, replies):
             trace = trace.tb_next
         lines = traceback.format_exception(type(problem), problem, trace)
         text = "".join(lines).rstrip("\n")
-        return text if len(text) <= LONGEST_TRACEBACK else text[-LONGEST_TRACEBACK:]
+        half = LONGEST_TRACEBACK // 2
+        return text if len(text) <= LONGEST_TRACEBACK else text[:half] + text[-half:]
 
     def attempt(work, *arguments):
         """Returns a description of the exception, or None. Never raises."""
@@ -152,9 +171,9 @@ def kernel(requests, replies):
             size += len(png)
             if size <= MOST_IMAGE_BYTES:
                 kept.append(base64.b64encode(png).decode())
-        if error is None and not kept:
+        if error is None and not kept and len(order) < 2:
             return ticket + EMPTY_ANSWER
-        return ticket + json.dumps({"error": error, "images": kept}).encode()
+        return ticket + json.dumps({"error": error, "images": kept, "order": order}).encode()
 
     on_interrupt(interrupt, ignore)
     reply(b"ready")
@@ -170,6 +189,7 @@ def kernel(requests, replies):
             except ChildProcessError:
                 pass
         images, ticket = [], request[1:17]
+        order.clear()
         error = attempt(run, request[17:].decode(), images)
         if os.getpid() != me:
             # A forked process returned from the code: it is not the interpreter.

@@ -52,7 +52,7 @@ def _wink_start():
 
     def format_error(error):
         if isinstance(error, SystemExit):
-            return f"SystemExit: {error}"
+            return None if error.code in (None, 0) else f"SystemExit: {error.code}"
         report = traceback.TracebackException.from_exception(error)
         frames = [frame for frame in report.stack if frame.filename != "<wink>"]
         report.stack = traceback.StackSummary.from_list(frames)

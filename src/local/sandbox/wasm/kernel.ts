@@ -124,7 +124,8 @@ function toCellImages(list: readonly string[]): SandboxImage[] {
 /** Sends output while the code runs, so that a killed run still has some. */
 class OutputSender {
   readonly #post: Post;
-  readonly #waiting: { stdout: Uint8Array[]; stderr: Uint8Array[] } = { stdout: [], stderr: [] };
+  /** Parts in the order of printing; adjacent parts of one stream are sent together. */
+  #waiting: { readonly stream: "stdout" | "stderr"; readonly parts: Uint8Array[] }[] = [];
   readonly #remaining = { stdout: 0, stderr: 0 };
   #waitingBytes = 0;
   #flushedAt = 0;
@@ -143,7 +144,9 @@ class OutputSender {
   write(stream: "stdout" | "stderr", bytes: Uint8Array): number {
     const kept = bytes.slice(0, this.#remaining[stream]);
     this.#remaining[stream] -= kept.length;
-    if (kept.length > 0) this.#waiting[stream].push(kept);
+    const last = this.#waiting.at(-1);
+    if (last?.stream === stream) last.parts.push(kept);
+    else if (kept.length > 0) this.#waiting.push({ stream, parts: [kept] });
     this.#waitingBytes += kept.length;
     if (this.#isDue()) this.flush().catch(() => {}); // the parent has ended, so this process will too
     return bytes.length;
@@ -156,12 +159,11 @@ class OutputSender {
   }
 
   async flush(): Promise<void> {
-    const sent = [];
-    for (const stream of ["stdout", "stderr"] as const) {
-      const parts = this.#waiting[stream].splice(0);
-      if (parts.length > 0)
-        sent.push(this.#post({ type: "output", stream, bytes: concatBytes(parts) }));
-    }
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    const sent = waiting.map(({ stream, parts }) =>
+      this.#post({ type: "output", stream, bytes: concatBytes(parts) }),
+    );
     this.#waitingBytes = 0;
     this.#flushedAt = performance.now();
     await Promise.all(sent);

@@ -14,6 +14,8 @@ export class WasmRun {
   readonly #limits: RunLimits;
   readonly #stdout: CapturedOutput;
   readonly #stderr: CapturedOutput;
+  /** What both streams captured, in the order of printing. */
+  readonly #printed: Uint8Array[] = [];
   readonly #rejectedPaths: string[] = [];
   #storing: Promise<void> = Promise.resolve();
   #ran: Extract<KernelMessage, { type: "ran" }> | undefined;
@@ -52,7 +54,7 @@ export class WasmRun {
   #handleMessage(message: KernelMessage, done: () => void): void {
     switch (message.type) {
       case "output":
-        (message.stream === "stdout" ? this.#stdout : this.#stderr).add(message.bytes);
+        this.#add(message.stream === "stdout" ? this.#stdout : this.#stderr, message.bytes);
         break;
       case "ran":
         this.#ran = message;
@@ -68,6 +70,10 @@ export class WasmRun {
         done();
         break;
     }
+  }
+
+  #add(stream: CapturedOutput, bytes: Uint8Array): void {
+    this.#printed.push(stream.add(bytes));
   }
 
   #store(step: () => Promise<unknown>): void {
@@ -88,14 +94,17 @@ export class WasmRun {
   #createResult(survived: boolean): PythonRun {
     const ran = this.#ran;
     if (this.#rejectedPaths.length > 0)
-      this.#stderr.add(encodeLine(describeRejectedPaths(this.#rejectedPaths)));
+      this.#add(this.#stderr, encodeLine(describeRejectedPaths(this.#rejectedPaths)));
     if (!survived) {
       const cause = this.#child.exitReason ?? "its process ended";
-      this.#stderr.add(encodeLine(`The interpreter ended and lost its variables: ${cause}.`));
+      const explanation = `The interpreter ended and lost its variables: ${cause}.`;
+      this.#add(this.#stderr, encodeLine(explanation));
     }
+    const [stdout, stderr] = [this.#stdout.text, this.#stderr.text];
     return {
-      stdout: this.#stdout.text,
-      stderr: this.#stderr.text,
+      stdout,
+      stderr,
+      ...(stdout !== "" && stderr !== "" && { output: toText(this.#printed) }),
       error: ran?.error ?? null,
       images: ran?.images ?? [],
       timedOut: this.#timedOut || (ran?.timedOut ?? false),
@@ -125,14 +134,20 @@ class CapturedOutput {
     this.#remaining = maxBytes;
   }
 
-  add(bytes: Uint8Array): void {
+  /** Adds bytes and returns those that were kept. */
+  add(bytes: Uint8Array): Uint8Array {
     const kept = bytes.subarray(0, this.#remaining);
     this.#remaining -= kept.length;
     if (kept.length < bytes.length) this.truncated = true;
     if (kept.length > 0) this.#parts.push(kept);
+    return kept;
   }
 
   get text(): string {
-    return Buffer.concat(this.#parts).toString("utf8");
+    return toText(this.#parts);
   }
+}
+
+function toText(parts: readonly Uint8Array[]): string {
+  return Buffer.concat(parts).toString("utf8");
 }

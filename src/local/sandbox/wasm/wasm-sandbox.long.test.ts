@@ -60,6 +60,16 @@ describe.skipIf(missing)("wasmSandbox()", () => {
       /^ {2}File "<cell \d+>", line 1[\s\S]*never closed$/,
     );
     expect((await python("import sys\nsys.exit(3)")).error).toBe("SystemExit: 3");
+    expect((await python("sys.exit()")).error).toBeNull();
+    expect((await python("sys.exit(0)")).error).toBeNull();
+  });
+
+  test("returns the whole output in the order of printing", async () => {
+    const lines = [1, 2, 3].map((n) => `print(${n})\nprint(-${n}, file=sys.stderr)`).join("\n");
+    const run = await python(`import sys\n${lines}\nprint('ž')`);
+    expect(run).toMatchObject({ stdout: "1\n2\n3\nž\n", stderr: "-1\n-2\n-3\n" });
+    expect(run.output).toBe("1\n-1\n2\n-2\n3\n-3\nž\n");
+    expect((await python("print(1)")).output).toBeUndefined();
   });
 
   test("captures stderr, and reports end of file to code that reads input", async () => {
