@@ -22,7 +22,7 @@ def kernel(requests, replies):
     sys.argv = [""]
     sys.path.insert(0, "")
     warnings.filterwarnings("ignore", message=".*non-interactive, and thus cannot be shown")
-    state = {"cell": 0}
+    state = {"cell": 0, "stream": None}
     mine = {}
     # Bytes written to stdout, then to stderr, then to stdout again, and so on.
     order = []
@@ -66,18 +66,21 @@ def kernel(requests, replies):
 
     class Counted(io.FileIO):
         """Counts what is written, so that the host can join both streams in the order of printing."""
-        def write(self, data):
-            size = super().write(data)
-            stream = self.fileno() - 1
-            if not order and stream == 1:
-                order.append(0)
-            if len(order) % 2 != stream:
-                order[-1] += size
-            elif len(order) < MOST_SWITCHES:
-                order.append(size)
-            else:
-                order[-2] += size
+        def write(self, data, write=io.FileIO.write):
+            size = write(self, data)
+            if state["stream"] is not self:
+                switch(self)
+            order[-1] += size
             return size
+
+    def switch(stream):
+        state["stream"] = stream
+        if len(order) >= MOST_SWITCHES:
+            # The counts no longer add up, so the host only learns which stream is last.
+            order.clear()
+        if not order and stream.fileno() == 2:
+            order.append(0)
+        order.append(0)
 
     def writer(descriptor):
         raw = io.BufferedWriter(Counted(descriptor, "w", closefd=False))
@@ -190,6 +193,7 @@ def kernel(requests, replies):
                 pass
         images, ticket = [], request[1:17]
         order.clear()
+        state["stream"] = None
         error = attempt(run, request[17:].decode(), images)
         if os.getpid() != me:
             # A forked process returned from the code: it is not the interpreter.
