@@ -100,7 +100,7 @@ describe("checkDescription()", () => {
     "~".repeat(4096),
     "Fügt hinzu.",
     "Adds.\n\nUse it for:\n\t- sums\r\n\t- totals",
-    "🌱".repeat(4096),
+    "🌱".repeat(2048),
   ])("accepts %j", (text) => {
     expect(checkDescription(text, "Tool.description")).toBe(text);
   });
@@ -110,6 +110,7 @@ describe("checkDescription()", () => {
     ["blank", "   "],
     ["blank lines", "\n\t\r\n"],
     ["4,097 characters", "x".repeat(4097)],
+    ["more than 4,096 UTF-16 units", `x${"🌱".repeat(2048)}`],
     ["half of a surrogate pair", "Adds \ud83c."],
     ["undefined", undefined],
     ["a number", 5],

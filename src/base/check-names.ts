@@ -38,8 +38,8 @@ export function isDescription(text: unknown): text is string {
   return (
     typeof text === "string" &&
     text.trim() !== "" &&
-    text.isWellFormed() &&
-    /^.{1,4096}$/su.test(text) // counts code points, not UTF-16 units
+    text.length <= 4096 && // in UTF-16 units, like the Claude Agent SDK, which truncates longer ones
+    text.isWellFormed()
   );
 }
 

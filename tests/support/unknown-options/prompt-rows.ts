@@ -76,6 +76,17 @@ export const promptRows: readonly Row[] = [
     "sections",
     (o) => new root.LocalOverridesStore(memory).save(template.descriptor, "latest", o),
   ],
+  [
+    'LocalOverridesStore.save(overrides).sections["s"]',
+    "boddy",
+    "body",
+    (o) => {
+      const expectedHash = template.descriptor.sections[0]?.contentHash ?? "";
+      const overrides = { sections: { s: { expectedHash, body: "New.", ...Object(o) } } };
+      const store = new root.LocalOverridesStore(memory);
+      return store.save(template.descriptor, "latest", overrides);
+    },
+  ],
   ["Session", "tag", "tags", (o) => new root.Session(o)],
   [
     "Session.parse(options)",
