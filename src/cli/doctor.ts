@@ -1,8 +1,8 @@
 import { styleText } from "node:util";
 import { listSandboxes } from "../local/sandbox/choose-sandbox.ts";
 import type { Sandbox } from "../local/sandbox/sandbox.ts";
-import { finishChecks, type RunningChecks, startChecks } from "./examine-machine.ts";
 import { ProgressLine, type Terminal } from "./progress-line.ts";
+import { finishChecks, type RunningChecks, startChecks } from "./running-checks.ts";
 
 /** Options of `wink doctor`. */
 export interface DoctorOptions {

@@ -148,19 +148,6 @@ describe("a step that the request does not allow", () => {
     });
   });
 
-  test("keeps its place while other requests take steps", async () => {
-    const script: readonly (readonly ModelAction[])[] = [
-      [{ call: { name: "look", args: {} } }],
-      [{ say: "Two." }],
-    ];
-    const { ask, respond } = await startProviderFixture(script);
-    const bodies = [{ input: "a" }, { input: "b", tools: [look] }];
-    const [first] = await Promise.all(bodies.map((body) => askForError(ask, body)));
-    expect(first).toMatchObject({ status: 500 });
-    const left = await Promise.all([respond({ input: "c", tools: [look] })]);
-    expect(left).toHaveLength(1);
-  });
-
   test("calls a made-up function only if it says so", async () => {
     const call = { name: "made_up", args: {}, madeUp: true };
     const { respond } = await startProviderFixture([[{ call }]]);

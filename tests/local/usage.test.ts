@@ -33,7 +33,7 @@ const runCode = (code: string) => ({
   ],
 });
 
-const used = (input: number, output: number, cached = 0, reasoning = 0) => ({
+const chatUsage = (input: number, output: number, cached = 0, reasoning = 0) => ({
   prompt_tokens: input,
   completion_tokens: output,
   total_tokens: input + output,
@@ -51,7 +51,7 @@ const wireUsage = (input: number, output: number, cached = 0, reasoning = 0) => 
 
 describe("the usage of a response from an upstream model", () => {
   test("is what the server reports, without the header", async () => {
-    const { ask } = await start([chat({ content: "Hi." }, used(900, 7, 512, 3))]);
+    const { ask } = await start([chat({ content: "Hi." }, chatUsage(900, 7, 512, 3))]);
     const { body, headers } = await ask("POST /responses", { model: "any", input: "Hi." });
     expect(body["usage"]).toEqual(wireUsage(900, 7, 512, 3));
     expect(headers.has(HEADER)).toBe(false);
@@ -69,12 +69,12 @@ describe("the usage of a response from an upstream model", () => {
 
   test("adds up all calls of a turn, corrections included", async () => {
     const { ask } = await start([
-      chat(runCode("print(1)"), used(100, 10, 0, 1)),
+      chat(runCode("print(1)"), chatUsage(100, 10, 0, 1)),
       chat(
         { tool_calls: [{ id: "c", function: { name: "nothing", arguments: "{}" } }] },
-        used(200, 20, 64),
+        chatUsage(200, 20, 64),
       ),
-      chat({ content: "One." }, used(300, 30, 128, 2)),
+      chat({ content: "One." }, chatUsage(300, 30, 128, 2)),
     ]);
     const body = { model: "any", input: "Hi.", tools: [python] };
     const answer = await ask("POST /responses", body);
@@ -83,7 +83,7 @@ describe("the usage of a response from an upstream model", () => {
 
   test.each<[string, object | undefined]>([
     ["none", undefined],
-    ["nothing but zeros", used(0, 0)],
+    ["nothing but zeros", chatUsage(0, 0)],
     ["no numbers", { prompt_tokens: "many", completion_tokens: null }],
     ["negative numbers", { prompt_tokens: -5, completion_tokens: 3 }],
   ])("is estimated, with the header, if the server reports %s", async (_, usage) => {
@@ -113,7 +113,7 @@ describe("the usage of a response from an upstream model", () => {
   });
 
   test("is at the end of a stream, without the header", async () => {
-    const { ask } = await start([chat({ content: "Hi." }, used(900, 7))]);
+    const { ask } = await start([chat({ content: "Hi." }, chatUsage(900, 7))]);
     const body = { model: "any", input: "Hi.", stream: true };
     const { headers, body: answer } = await ask("POST /responses", body);
     const last = parseEvents(String(answer["text"])).at(-1);
@@ -123,7 +123,7 @@ describe("the usage of a response from an upstream model", () => {
 
   test("is marked by a comment in a stream whose later call reports none", async () => {
     const { provider, url } = await start([
-      chat(runCode("print(1)"), used(100, 10)),
+      chat(runCode("print(1)"), chatUsage(100, 10)),
       chat({ content: "One." }),
     ]);
     expect(provider).toBeInstanceOf(LocalProvider);
@@ -147,7 +147,7 @@ describe("the usage of a message from an upstream model", () => {
     });
 
   test("is what the server reports, with cached tokens apart, streamed or not", async () => {
-    const { url } = await start(Array(2).fill(chat({ content: "Hi." }, used(900, 7, 512))));
+    const { url } = await start(Array(2).fill(chat({ content: "Hi." }, chatUsage(900, 7, 512))));
     const expected = { input_tokens: 388, cache_read_input_tokens: 512, output_tokens: 7 };
     const whole = await ask(url);
     expect(whole.headers.has(HEADER)).toBe(false);
