@@ -45,7 +45,7 @@ const broken: readonly (readonly [
   [
     "the output",
     overrideResponse({ output: null }),
-    "parses structured output and sets text to null",
+    "parses structured output and keeps the model's text",
   ],
   ["the usage", overrideResponse({ usage: null }), "adds up the usage of all turns"],
   [

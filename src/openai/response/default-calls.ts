@@ -16,10 +16,11 @@ export function readDefaultCalls(
   codec: HostedToolCodec,
   tool: HostedTool,
   items: readonly WireItem[],
-  sent: SentTools,
+  getEntries: () => SentTools,
 ): readonly HostedCall[] {
   const whole = codec.parseOutput(items, tool);
   if (whole === null || whole === undefined) return [];
+  const sent = getEntries();
   const own = preferCalls(items.filter((item) => findOwners(item, sent).includes(tool)));
   const candidates = own.length > 0 ? own : findForeignCalls(codec, tool, items, sent);
   const calls = candidates.flatMap((item) => {

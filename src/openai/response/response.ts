@@ -24,7 +24,7 @@ export interface ReadOptions {
   /** Secrets to redact from errors. */
   readonly secrets: readonly string[];
   /** Returns the request's entries for hosted tools, to find the calls of codecs without `calls`. */
-  getEntries(): SentTools;
+  readonly getEntries: () => SentTools;
 }
 
 /** Converts a response to a turn and its items. Throws if the response has no answer. */
@@ -48,7 +48,7 @@ export function readResponse(
       mapTools(options, (codec, tool) =>
         codec.calls
           ? codec.calls(items, tool)
-          : readDefaultCalls(codec, tool, items, options.getEntries()),
+          : readDefaultCalls(codec, tool, items, options.getEntries),
       ),
     ),
     delegatedCalls: sortByItem(
