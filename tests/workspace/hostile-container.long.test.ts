@@ -197,7 +197,7 @@ except OSError:
     expect(report.failed).toEqual([{ path: "p/pipe", reason: "is neither file nor folder" }]);
   });
 
-  it("syncs to a folder of the user and retains its other files", async () => {
+  it("syncs to a folder of the user and retains its other and its different files", async () => {
     const to = createRepository({
       "mine.txt": "mine",
       "p/a.txt": "older",
@@ -205,12 +205,13 @@ except OSError:
     });
     const { files, report } = await runAndSync(`os.remove("d/b.txt")`, { syncDestination: to });
     expect(report).toMatchObject({ directory: to, deleted: ["p/d/b.txt"], failed: [] });
+    expect(report.conflicts).toMatchObject([{ path: "p/a.txt" }]);
     expect(files).toEqual({
       ...{ "mine.txt": "mine", "p/mine.txt": "mine too" },
-      ...{ "p/a.txt": "one\n", "p/d/c.txt": "three\n" },
+      ...{ "p/a.txt": "older", "p/d/c.txt": "three\n" },
     });
     expect(readdirSync(to).sort()).toEqual(["mine.txt", "p"]);
-    expect(readFileSync(join(to, "p/a.txt"), "utf8")).toBe("one\n");
+    expect(readFileSync(join(report.conflictsDir ?? "", "p/a.txt"), "utf8")).toBe("one\n");
   });
 });
 

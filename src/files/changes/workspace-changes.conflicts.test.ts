@@ -348,6 +348,40 @@ describe("a sync to a folder that was not mounted", () => {
   });
 });
 
+describe("a sync of files that were mounted through symlinks", () => {
+  const options = { links: { link: "real", other: "b" }, followSymlinks: true };
+
+  test("writes through the symlink if the user left its target alone", async () => {
+    const files = await mountFiles({ real: "1", b: "2" }, options);
+    files.edit({ link: "agent" });
+    expect(await files.sync()).toMatchObject({ conflicts: [], failed: [], changed: ["p/link"] });
+    expect(filesIn(join(files.home, "p"))).toEqual({
+      ...{ real: "agent", link: "-> real", b: "2", other: "-> b" },
+    });
+  });
+
+  test("keeps a target that the user edited, also if the agent changed nothing", async () => {
+    const files = await mountFiles({ real: "1", b: "2" }, options);
+    files.edit({ link: "agent" });
+    files.editHost({ real: "user", b: "user" });
+    const { conflicts, failed } = await files.sync();
+    expect(conflicts).toMatchObject([{ path: "p/link" }]);
+    expect(failed).toEqual([]);
+    expect(filesIn(join(files.home, "p"))).toMatchObject({ real: "user", b: "user" });
+  });
+
+  test("does nothing for an unchanged file behind a symlink that leads out of the folder", async () => {
+    const outside = temporaryTree({ a: "theirs" });
+    const files = await mountFiles(
+      { b: "2" },
+      { links: { out: join(outside, "a") }, followSymlinks: true },
+    );
+    files.edit({ b: "agent" });
+    expect(await files.sync()).toMatchObject({ conflicts: [], failed: [] });
+    expect(filesIn(outside)).toEqual({ a: "theirs" });
+  });
+});
+
 test("a sync keeps an edit that the user makes while a file is copied", async () => {
   const files = await mountFiles({ large: "1" });
   const bytes = Buffer.alloc(60_000_000, "x");

@@ -6,14 +6,22 @@ import type { Expectation, ExpectedFile, FoundConflict, SyncGuard } from "./sync
 /** What a sync wrote at a path: the workspace's state then, and the host's permission bits. `null` if it was removed. */
 export type WrittenFile = { readonly state: FileState; readonly mode: number } | null;
 
+/** A mounted host file. */
+export interface HostSource {
+  /** The permission bits when it was mounted. */
+  readonly mode: number;
+  /** Whether it was reached through a symlink. */
+  readonly isLink: boolean;
+}
+
 /** What the guard knows about a workspace and its destination. */
 export interface HostGuardOptions {
   /** The workspace's files as they were mounted. */
   readonly mounted: TreeState;
   /** The workspace's files now. */
   readonly now: TreeState;
-  /** Returns the mode of the mounted host file that is at the same place in the destination, or `null`. */
-  findHostMode(path: string): number | null;
+  /** Returns the mounted host file that is at the same place in the destination, or `null`. */
+  findHostSource(path: string): HostSource | null;
   /** What earlier syncs wrote to the destination. The guard adds what this one writes. */
   readonly written: Map<string, WrittenFile>;
   readonly policy: ConflictPolicy;
@@ -40,16 +48,16 @@ export class HostGuard implements SyncGuard {
   expect(path: string): Expectation | "anything" {
     const { mounted, written, policy } = this.#options;
     if (policy === "overwrite") return "anything";
-    const hostMode = this.#options.findHostMode(path);
-    const isSource = hostMode !== null;
+    const source = this.#options.findHostSource(path);
+    const mayBeLink = source === null || source.isLink;
     const last = written.get(path);
     if (last !== undefined) {
       const file = last && toExpectedFile(last.state, last.mode);
-      return { file, mayBeMissing: file === null, mayBeLink: !isSource };
+      return { file, mayBeMissing: file === null, mayBeLink };
     }
     const state = mounted.files.get(path);
-    const file = state ? toExpectedFile(state, hostMode) : null;
-    return { file, mayBeMissing: !isSource, mayBeLink: !isSource };
+    const file = state ? toExpectedFile(state, source?.mode ?? null) : null;
+    return { file, mayBeMissing: source === null, mayBeLink };
   }
 
   findState(path: string): FileState | null {
@@ -62,7 +70,7 @@ export class HostGuard implements SyncGuard {
 
   isModeOnly(path: string): boolean {
     const { written } = this.#options;
-    const isKnownThere = written.has(path) || this.#options.findHostMode(path) !== null;
+    const isKnownThere = written.has(path) || this.#options.findHostSource(path) !== null;
     return isKnownThere && this.#findLastState(path)?.digest === this.findState(path)?.digest;
   }
 

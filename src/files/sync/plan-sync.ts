@@ -2,7 +2,7 @@ import { realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { ROOT } from "../path.ts";
 import { isSameState, type TreeState } from "../tree-state.ts";
-import type { WrittenFile } from "./host-guard.ts";
+import type { HostSource, WrittenFile } from "./host-guard.ts";
 
 /** A workspace's files, now and as they were mounted. */
 export interface SyncSource {
@@ -30,8 +30,8 @@ export interface SyncPlan {
   readonly deleted: readonly string[];
   readonly folders: ReadonlyMap<string, number>;
   readonly removedFolders: readonly string[];
-  /** Returns the permission bits of the mounted host file that is at the same place in the destination, or `null`. */
-  findHostMode(path: string): number | null;
+  /** Returns the mounted host file that is at the same place in the destination, or `null`. */
+  findHostSource(path: string): HostSource | null;
 }
 
 /**
@@ -40,23 +40,22 @@ export interface SyncPlan {
  */
 export async function planSync(
   directory: string,
-  { now, mounted, mountRoots, findSource }: SyncSource,
+  source: SyncSource,
   record: DestinationRecord,
 ): Promise<SyncPlan> {
+  const { now, mounted } = source;
   const home = await realpath(directory).catch(() => directory);
-  const isMountedFolder = await findMountedFolders(home, mountRoots);
-  const findHostMode = (path: string) => {
-    const source = findSource(path);
-    return source?.hostPath === join(home, path) ? source.mode & 0o777 : null;
-  };
+  const isMountedThere = await findMountedFolders(home, source.mountRoots);
+  const sources = await findHostSources(home, source, isMountedThere);
+  const findHostSource = (path: string) => sources.get(path) ?? null;
   const isUpToDate = (path: string) => {
     const state = now.files.get(path);
     const last = record.files.get(path);
     if (last !== undefined) return isSameState(last?.state, state);
-    return findHostMode(path) !== null && isSameState(mounted.files.get(path), state);
+    return sources.has(path) && isSameState(mounted.files.get(path), state);
   };
   const isKnownFolder = (path: string) =>
-    record.folders.has(path) || (mounted.folders.has(path) && isMountedFolder(path));
+    record.folders.has(path) || (mounted.folders.has(path) && isMountedThere(path));
   const known = new Set([...mounted.files.keys(), ...record.files.keys()]);
   const knownFolders = new Set([...mounted.folders.keys(), ...record.folders]);
   return {
@@ -66,11 +65,33 @@ export async function planSync(
     removedFolders: [...knownFolders].filter(
       (path) => !now.folders.has(path) && isKnownFolder(path),
     ),
-    findHostMode,
+    findHostSource,
   };
 }
 
-/** Creates a check whether a folder of the workspace was mounted from the same place in the destination. */
+/** Finds the mounted host files that are at the same place in the destination, also behind symlinks. */
+async function findHostSources(
+  home: string,
+  { mounted, findSource }: SyncSource,
+  isMountedThere: (path: string) => boolean,
+): Promise<ReadonlyMap<string, HostSource>> {
+  const found = new Map<string, HostSource>();
+  for (const path of mounted.files.keys()) {
+    const source = findSource(path);
+    if (source === null) continue;
+    const at = join(home, path);
+    const isDirect = source.hostPath === at;
+    const isLink = !isDirect && isMountedThere(path) && (await findTarget(at)) === source.hostPath;
+    if (isDirect || isLink) found.set(path, { mode: source.mode & 0o777, isLink });
+  }
+  return found;
+}
+
+async function findTarget(path: string): Promise<string | null> {
+  return await realpath(path).catch(() => null);
+}
+
+/** Creates a check whether a path of the workspace was mounted from the same place in the destination. */
 async function findMountedFolders(
   home: string,
   mountRoots: SyncSource["mountRoots"],

@@ -29,10 +29,10 @@ export async function syncTo(
   { onConflict, record, failed, moveAway }: SyncToOptions,
 ): Promise<SyncReport> {
   const { root, now, mounted } = source;
-  const { findHostMode, ...changes } = await planSync(directory, source, record);
+  const { findHostSource, ...changes } = await planSync(directory, source, record);
   const folder = new ConflictsFolder();
   const guard = new HostGuard({
-    ...{ now, mounted, findHostMode, folder },
+    ...{ now, mounted, findHostSource, folder },
     ...{ policy: onConflict, written: record.files },
   });
   const synced = await syncFolder({ from: root, to: directory, ...changes, guard });

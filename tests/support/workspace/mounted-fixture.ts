@@ -1,4 +1,4 @@
-import { chmodSync, rmSync, statSync } from "node:fs";
+import { chmodSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { WorkspaceChanges } from "../../../src/files/changes/workspace-changes.ts";
@@ -23,15 +23,26 @@ export interface MountedFixture {
   sync(directory?: string): ReturnType<WorkspaceChanges["syncTo"]>;
 }
 
+/** Options of {@link mountFiles}. */
+export interface MountOptions {
+  readonly onConflict?: ConflictPolicy;
+  /** Modes of host files. */
+  readonly modes?: Readonly<Record<string, number>>;
+  /** Symlinks of the host, and their targets. */
+  readonly links?: Readonly<Record<string, string>>;
+  readonly followSymlinks?: boolean;
+}
+
 /** Mounts files of a host folder. Everything is removed when the test ends. */
 export async function mountFiles(
   tree: Tree,
-  { onConflict, modes = {} }: { onConflict?: ConflictPolicy; modes?: Record<string, number> } = {},
+  { onConflict, modes = {}, links = {}, followSymlinks }: MountOptions = {},
 ): Promise<MountedFixture> {
   const home = temporaryTree({ p: null });
   const host = writeTree(join(home, "p"), tree);
   for (const [path, mode] of Object.entries(modes)) chmodSync(join(host, path), mode);
-  const plan = planMounts([{ hostPath: host }], { allowedHostRoots: "any" });
+  for (const [path, target] of Object.entries(links)) symlinkSync(target, join(host, path));
+  const plan = planMounts([{ hostPath: host, followSymlinks }], { allowedHostRoots: "any" });
   const folder = new MountedFolder({ plan });
   onTestFinished(() => folder.remove());
   await folder.ready();
