@@ -85,6 +85,11 @@ const broken: readonly (readonly [string, Spoil, string])[] = [
     "matches globs against whole paths like fnmatch, and returns sorted files only",
   ],
   [
+    "takes braces literally",
+    (fs) => ({ glob: (pattern) => fs.glob(pattern.replaceAll("{", "[{]")) }),
+    "expands braces in globs, unless they are escaped",
+  ],
+  [
     "greps without a limit",
     (fs) => ({ grep: (pattern, options) => fs.grep(pattern, { ...options, maxMatches: 9_999 }) }),
     "searches only files that the glob matches, and stops at maxMatches",

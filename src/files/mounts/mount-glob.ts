@@ -52,8 +52,9 @@ function parseForm(text: string): GlobForm {
   }
   const hasSlash = Array.from(body.matchAll(SET_OR_SLASH)).some(([found]) => found === "/");
   const isAnchored = hasSlash || path !== plain;
+  const isName = !isAnchored && !body.startsWith("*"); // a star at the start matches any folders too
   return {
-    expression: pathExpression(isAnchored ? body : `**/${body}`, "anywhere"),
+    expression: pathExpression(isName ? `**/${body}` : body, "anywhere"),
     isFolderOnly,
     endsWithStar: !isFolderOnly && /\/\*+$/.test(body),
   };

@@ -21,9 +21,24 @@ export const searchingCases: readonly FilesystemCase[] = [
         ".git/*": [".git/config"],
         readme: [],
         src: [],
-        "{a,b}.py": [],
         "/*": [],
         "../*": [],
+      };
+      for (const [pattern, paths] of Object.entries(expected)) {
+        expectSame(await filesystem.glob(pattern), paths, pattern);
+      }
+    },
+  },
+  {
+    name: "expands braces in globs, unless they are escaped",
+    async check(filesystem) {
+      await writeFiles(filesystem, ...files);
+      const expected = {
+        "{a,b}.py": ["a.py"],
+        "*.{txt,md}": ["src/d.txt"],
+        "{src,src/{deep,x}}/?.py": ["src/b.py", "src/deep/c.py"],
+        "\\{a,b\\}.py": [],
+        "{a}.py": [],
       };
       for (const [pattern, paths] of Object.entries(expected)) {
         expectSame(await filesystem.glob(pattern), paths, pattern);
