@@ -13,7 +13,6 @@ import {
  */
 export const FILE_NAME_EXCEPTIONS: ReadonlyMap<string, string> = new Map([
   ["src/adapter/log-slices.ts", "its exports are public as toolLog and promptLog"],
-  ["src/base/loose-fields.ts", "its exports read fields of unknown data, one per type"],
   [
     "src/claude/tools/apply-patch.ts",
     "named after the kind; a longer export would name it elsewhere",

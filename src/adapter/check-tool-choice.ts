@@ -1,5 +1,5 @@
 import { InvalidOptionError } from "../base/errors.ts";
-import { readString } from "../base/loose-fields.ts";
+import { readString } from "../base/json.ts";
 import { quoteNames } from "../base/quote-value.ts";
 import { suggestSpelling } from "../base/suggest-spelling.ts";
 import { runsAtProvider } from "../tools/as-hosted-tool.ts";

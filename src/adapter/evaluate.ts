@@ -1,4 +1,4 @@
-import { checkFence } from "../base/call-fence.ts";
+import { checkCallFence } from "../base/call-fence.ts";
 import { raceAbort } from "../base/clock.ts";
 import { PromptEvaluationError } from "../base/evaluation-errors.ts";
 import { shortenContent } from "../base/redact.ts";
@@ -41,7 +41,7 @@ export async function evaluate<Output>(
   const { session } = settings;
   try {
     guard.enter("request");
-    checkFence("A nested evaluation");
+    checkCallFence("A nested evaluation");
     return await session.lock.runExclusive((isNested) => converse(isNested), {
       signal: guard.signal,
       parentScope: settings[parentScope],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createAsyncContext } from "../base/async-context.ts";
+import { createAsyncContext } from "../base/call-fence.ts";
 import { Prompt } from "../prompt/prompt.ts";
 import { MarkdownSection } from "../prompt/sections/markdown-section.ts";
 import { PromptTemplate } from "../prompt/template.ts";

@@ -1,5 +1,5 @@
 import { isPlainObject } from "../base/freeze.ts";
-import { readString } from "../base/loose-fields.ts";
+import { readString } from "../base/json.ts";
 import type { RenderedPrompt } from "../prompt/rendered-prompt.ts";
 import { runsAtProvider } from "../tools/as-hosted-tool.ts";
 import type { HostedTool } from "../tools/hosted-tool.ts";

@@ -1,12 +1,11 @@
-import { createAsyncContext } from "./async-context.ts";
 import { WinkError } from "./errors.ts";
 
 /**
  * Runs a tool call. If it fails or is canceled, its changes are rolled back. A handler that still
  * runs then, because it ignores its signal or did not await all its work, can change nothing more:
- * see {@link checkFence}. On runtimes without async context there is no fence.
+ * see {@link checkCallFence}. On runtimes without async context there is no fence.
  */
-export async function runFenced<Result extends { readonly success: boolean }>(
+export async function runFencedCall<Result extends { readonly success: boolean }>(
   work: () => Promise<Result>,
 ): Promise<Result> {
   const fence: Fence = { isClosed: false, outer: fences.current() };
@@ -21,7 +20,7 @@ export async function runFenced<Result extends { readonly success: boolean }>(
 }
 
 /** Throws if the current code belongs to a tool call that was rolled back. */
-export function checkFence(what: string): void {
+export function checkCallFence(what: string): void {
   for (let fence = fences.current(); fence; fence = fence.outer) {
     if (!fence.isClosed) continue;
     throw new WinkError(
@@ -38,3 +37,41 @@ interface Fence {
 
 /** The fence of the tool call that the current code belongs to. It holds no state of its own. */
 const fences = createAsyncContext<Fence>();
+
+/** A value that follows a call chain across awaits, on runtimes that support it. */
+export interface AsyncContext<Value> {
+  /** Whether the runtime supports it. If not, `current()` always returns `undefined`. */
+  readonly available: boolean;
+  current(): Value | undefined;
+  run<Result>(value: Value, work: () => Result): Result;
+}
+
+interface Storage<Value> {
+  getStore(): Value | undefined;
+  run<Result>(value: Value, work: () => Result): Result;
+}
+
+/** Creates an async context. `find` looks up a built-in module without importing it. */
+export function createAsyncContext<Value>(find = findBuiltinModule): AsyncContext<Value> {
+  const hooks = find("node:async_hooks") as
+    | { readonly AsyncLocalStorage: new () => Storage<Value> }
+    | undefined;
+  if (!hooks) {
+    return { available: false, current: () => undefined, run: (_value, work) => work() };
+  }
+  const storage = new hooks.AsyncLocalStorage();
+  return {
+    available: true,
+    current: () => storage.getStore(),
+    run: (value, work) => storage.run(value, work),
+  };
+}
+
+/**
+ * Returns a built-in module of the runtime, such as `node:module`, without importing it.
+ * Returns `undefined` on runtimes that lack the module or `process.getBuiltinModule`.
+ */
+export function findBuiltinModule(name: string): unknown {
+  const { process } = globalThis as { process?: { getBuiltinModule?: (name: string) => unknown } };
+  return process?.getBuiltinModule?.(name);
+}

@@ -1,5 +1,14 @@
 import { describe, expect, test } from "vitest";
-import { findJsonProblem, isTooDeep, parseJson, stableStringify } from "./json.ts";
+import {
+  findJsonProblem,
+  isTooDeep,
+  parseJson,
+  readNumber,
+  readRecord,
+  readRecords,
+  readStrings,
+  stableStringify,
+} from "./json.ts";
 
 describe("parseJson()", () => {
   test("returns the parsed value", () => {
@@ -111,4 +120,12 @@ test("isTooDeep() accepts 1000 levels of arrays or objects and rejects more", ()
     expect(isTooDeep(wrapValue(100_000, wrap))).toBe(true);
   }
   expect([null, "text", 7, undefined].some(isTooDeep)).toBe(false);
+});
+
+test("field readers return a value of the expected type, or an empty value", () => {
+  const record = { number: 1, endless: Number.POSITIVE_INFINITY, list: ["a", 1, { b: 2 }], of: {} };
+  expect([readNumber(record, "number"), readNumber(record, "endless")]).toEqual([1, null]);
+  expect([readRecord(record, "of"), readRecord(record, "list")]).toEqual([{}, {}]);
+  expect([readStrings(record, "list"), readStrings(record, "of")]).toEqual([["a"], []]);
+  expect([readRecords(record, "list"), readRecords(record, "of")]).toEqual([[{ b: 2 }], []]);
 });

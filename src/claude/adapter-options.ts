@@ -2,8 +2,8 @@ import { resolveThrottlePolicy, type ThrottlePolicy } from "../adapter/throttle.
 import { checkOptions } from "../base/check-names.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { InvalidOptionError } from "../base/errors.ts";
+import type { UnknownRecord } from "../base/json.ts";
 import { type Logger, silentLogger } from "../base/logger.ts";
-import type { UnknownRecord } from "../base/loose-fields.ts";
 import {
   checkBoolean,
   checkKeys,

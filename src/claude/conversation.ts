@@ -8,7 +8,7 @@ import type {
 } from "../adapter/model-client.ts";
 import { type ChoosableTools, selectAllowedTools } from "../adapter/tool-choice.ts";
 import { getErrorMessage } from "../base/errors.ts";
-import type { UnknownRecord } from "../base/loose-fields.ts";
+import type { UnknownRecord } from "../base/json.ts";
 import type { Prompt } from "../prompt/prompt.ts";
 import type { RenderedPrompt } from "../prompt/rendered-prompt.ts";
 import type { Session } from "../session/session.ts";

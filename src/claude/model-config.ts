@@ -1,5 +1,5 @@
 import { InvalidOptionError } from "../base/errors.ts";
-import type { UnknownRecord } from "../base/loose-fields.ts";
+import type { UnknownRecord } from "../base/json.ts";
 import { checkKeys, checkSingleLine, enumCheck, optional } from "../tools/config-checks.ts";
 
 /** Settings of the model. */

@@ -1,5 +1,5 @@
 import { getErrorMessage, WinkError } from "../base/errors.ts";
-import type { UnknownRecord } from "../base/loose-fields.ts";
+import type { UnknownRecord } from "../base/json.ts";
 
 /** The part of `@anthropic-ai/claude-agent-sdk` that the adapter uses. Pass the imported module. */
 export interface ClaudeSdk {

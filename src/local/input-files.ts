@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { isPlainObject } from "../base/freeze.ts";
-import { readStringOrNull } from "../base/loose-fields.ts";
+import { readStringOrNull } from "../base/json.ts";
 import type { WireItem } from "../openai/wire.ts";
 
 /** A file in a request's input, to be copied into the containers in which code runs. */

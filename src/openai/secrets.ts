@@ -1,4 +1,4 @@
-import { readRecord, readRecords, readStringOrNull } from "../base/loose-fields.ts";
+import { readRecord, readRecords, readStringOrNull } from "../base/json.ts";
 import { redactText } from "../base/redact.ts";
 import type { WireItem, WireTool } from "./wire.ts";
 

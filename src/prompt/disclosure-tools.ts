@@ -2,9 +2,9 @@ import { quoteNames } from "../base/quote-value.ts";
 import { plainSchema } from "../base/schema/plain-schema.ts";
 import { Tool } from "../tools/tool.ts";
 import { ToolResult } from "../tools/tool-result.ts";
-import type { VisibleSection } from "./list-visible-sections.ts";
 import type { PlacedSection } from "./outline.ts";
 import { hasTools } from "./outline.ts";
+import type { VisibleSection } from "./render-sections.ts";
 
 export interface DisclosureContext {
   readonly outline: readonly PlacedSection[];

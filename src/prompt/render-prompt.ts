@@ -6,10 +6,9 @@ import type { ToolPolicy } from "../tools/policy.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Attachment } from "./attachment.ts";
 import { disclosureTools } from "./disclosure-tools.ts";
-import { listVisibleSections, runSectionCode } from "./list-visible-sections.ts";
 import type { BoundParams, PlacedSection } from "./outline.ts";
 import type { MatchedOverrides, ToolOverride } from "./overrides/overrides.ts";
-import { renderSections } from "./render-sections.ts";
+import { listVisibleSections, renderSections, runSectionCode } from "./render-sections.ts";
 import type { NativeToolEnvelope, RenderedPrompt } from "./rendered-prompt.ts";
 import type { PromptTemplate } from "./template.ts";
 

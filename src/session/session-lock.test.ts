@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createAsyncContext } from "../base/async-context.ts";
+import { createAsyncContext } from "../base/call-fence.ts";
 import { SessionLock } from "./session-lock.ts";
 
 const { signal } = new AbortController();

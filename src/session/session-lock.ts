@@ -1,4 +1,4 @@
-import { type AsyncContext, createAsyncContext } from "../base/async-context.ts";
+import { type AsyncContext, createAsyncContext } from "../base/call-fence.ts";
 import { raceAbort } from "../base/clock.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { checkFence } from "../base/call-fence.ts";
+import { checkCallFence } from "../base/call-fence.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { checkKnownKeys, InvalidOptionError, type KnownKeys } from "../base/errors.ts";
 import { copyAndFreeze, isPlainObject } from "../base/freeze.ts";
@@ -156,7 +156,7 @@ export class Session implements Disposable {
   dispatch(event: BusEvent, ...others: readonly BusEvent[]): void {
     const events = [event, ...others];
     for (const each of events) checkEvent(each);
-    checkFence(`Session.dispatch of ${event.type}`);
+    checkCallFence(`Session.dispatch of ${event.type}`);
     if (this.#states.isReducing) {
       const rule = "must not be called by a reducer";
       throw new InvalidOptionError({
@@ -182,7 +182,7 @@ export class Session implements Disposable {
 
   /** Restores the `"state"` slices to a snapshot. Published events stay published. */
   restore(snapshot: Snapshot): void {
-    checkFence("Session.restore");
+    checkCallFence("Session.restore");
     const changes = this.#states.findChanges(snapshot.states);
     if (changes.length === 0) return;
     this.#recorder?.recordRestore(snapshot, changes);
@@ -219,7 +219,7 @@ export class Session implements Disposable {
     const echoes = this.#echoes.get(event) ?? 0;
     if (echoes > 0) this.#echoes.set(event, echoes - 1);
     else if ("sessionId" in event && event.sessionId === this.id) {
-      checkFence(`The event ${event.type}`);
+      checkCallFence(`The event ${event.type}`);
       this.#reduce([event]);
     }
   }

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { readRecords, readString } from "../../src/base/loose-fields.ts";
+import { readRecords, readString } from "../../src/base/json.ts";
 import { createLocalFixture, createPrompt } from "../support/claude/claude-fixture.ts";
 import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
 import { temporaryTree } from "../support/temporary-tree.ts";

@@ -8,7 +8,7 @@ import {
   shellTool,
   webSearchTool,
 } from "weakincentives";
-import { readRecords, readString } from "../../src/base/loose-fields.ts";
+import { readRecords, readString } from "../../src/base/json.ts";
 import { createLocalFixture, createPrompt } from "../support/claude/claude-fixture.ts";
 import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
 

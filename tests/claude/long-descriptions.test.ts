@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { Tool, ToolResult } from "weakincentives";
-import { readRecords, readString } from "../../src/base/loose-fields.ts";
+import { readRecords, readString } from "../../src/base/json.ts";
 import { createPrompt, createServerFixture } from "../support/claude/claude-fixture.ts";
 import { textBlock } from "../support/claude/messages-server.ts";
 import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";

@@ -11,7 +11,7 @@ import {
   ToolResult,
   webSearchTool,
 } from "weakincentives";
-import { readRecords, readString } from "../../src/base/loose-fields.ts";
+import { readRecords, readString } from "../../src/base/json.ts";
 import {
   createPrompt,
   createServerFixture,

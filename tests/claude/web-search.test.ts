@@ -10,7 +10,7 @@ import {
   webSearchTool,
 } from "weakincentives";
 import { z } from "zod";
-import { readRecords } from "../../src/base/loose-fields.ts";
+import { readRecords } from "../../src/base/json.ts";
 import {
   createLocalFixture,
   createPrompt,

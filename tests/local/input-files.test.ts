@@ -8,7 +8,7 @@ import {
 } from "weakincentives";
 import type { ModelRequest } from "weakincentives/local";
 import { uploadFile } from "weakincentives/openai";
-import { readRecords } from "../../src/base/loose-fields.ts";
+import { readRecords } from "../../src/base/json.ts";
 import type { WireItem } from "../../src/openai/wire.ts";
 import {
   findItem,

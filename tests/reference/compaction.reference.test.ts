@@ -21,7 +21,7 @@ import {
 } from "weakincentives/openai";
 import * as z from "zod";
 import { isPlainObject } from "../../src/base/freeze.ts";
-import { readRecord, readRecords, readString, readStrings } from "../../src/base/loose-fields.ts";
+import { readRecord, readRecords, readString, readStrings } from "../../src/base/json.ts";
 import { testKey } from "../support/openai-clients.ts";
 import { startWireServer, type WireServerOptions } from "../support/wire-server.ts";
 

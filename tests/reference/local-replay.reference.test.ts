@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { ModelAction, ModelRequest, Sandbox } from "weakincentives/local";
 import { isPlainObject } from "../../src/base/freeze.ts";
-import { readString } from "../../src/base/loose-fields.ts";
+import { readString } from "../../src/base/json.ts";
 import type { WireItem } from "../../src/openai/wire.ts";
 import { parseEvents } from "../support/local/checked-fetch.ts";
 import {

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { isPlainObject } from "../../src/base/freeze.ts";
-import { readRecord } from "../../src/base/loose-fields.ts";
+import { readRecord } from "../../src/base/json.ts";
 import type { WireItem } from "../../src/openai/wire.ts";
 import { type ProviderFixture, startProviderFixture } from "../support/local/provider-fixture.ts";
 import { adaptRequest } from "../support/local/replay-request.ts";

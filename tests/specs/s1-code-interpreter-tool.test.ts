@@ -22,7 +22,7 @@ import {
 } from "weakincentives/openai";
 import { recordingBus } from "weakincentives/testing";
 import * as z from "zod";
-import { readRecords } from "../../src/base/loose-fields.ts";
+import { readRecords } from "../../src/base/json.ts";
 import { clients } from "../support/openai-clients.ts";
 import { runCanned } from "../support/specs/canned-run.ts";
 import { runExample, runFailure, startExample } from "../support/specs/example-run.ts";

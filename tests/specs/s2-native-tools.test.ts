@@ -26,7 +26,7 @@ import {
 } from "weakincentives/openai";
 import { fakeClock, recordingBus } from "weakincentives/testing";
 import * as z from "zod";
-import { readRecord, readString } from "../../src/base/loose-fields.ts";
+import { readRecord, readString } from "../../src/base/json.ts";
 import { createFolder } from "../support/local/provider-fixture.ts";
 import { clients } from "../support/openai-clients.ts";
 import {

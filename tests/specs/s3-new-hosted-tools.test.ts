@@ -9,7 +9,7 @@ import {
   webSearchTool,
 } from "weakincentives";
 import { defaultCodecs, type HostedToolCodec, type WireItem } from "weakincentives/openai";
-import { filterByType, readRecords, readString } from "../../src/base/loose-fields.ts";
+import { filterByType, readRecords, readString } from "../../src/base/json.ts";
 import { createFolder } from "../support/local/provider-fixture.ts";
 import { clients } from "../support/openai-clients.ts";
 import { runCanned, runCannedFailure } from "../support/specs/canned-run.ts";

@@ -8,7 +8,7 @@ import {
   readString,
   readStringOrNull,
   readStrings,
-} from "../../src/base/loose-fields.ts";
+} from "../../src/base/json.ts";
 import type { WireItem } from "../../src/openai/wire.ts";
 
 /**

@@ -1,12 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { isPlainObject } from "../../src/base/freeze.ts";
-import {
-  readRecord,
-  readString,
-  readStringOrNull,
-  readStrings,
-} from "../../src/base/loose-fields.ts";
+import { readRecord, readString, readStringOrNull, readStrings } from "../../src/base/json.ts";
 import type { WireItem } from "../../src/openai/wire.ts";
 import {
   answeredCalls,

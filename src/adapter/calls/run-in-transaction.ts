@@ -1,4 +1,4 @@
-import { runFenced } from "../../base/call-fence.ts";
+import { runFencedCall } from "../../base/call-fence.ts";
 import { getErrorMessage } from "../../base/errors.ts";
 import { PromptEvaluationError } from "../../base/evaluation-errors.ts";
 import { isSnapshotable, type Snapshotable } from "../../tools/open-resources.ts";
@@ -17,7 +17,7 @@ export async function runInTransaction(
   try {
     for (const part of listRollbackParts(evaluation, touches))
       marks.push({ part, snapshot: await part.snapshot() });
-    const result = await runFenced(work);
+    const result = await runFencedCall(work);
     isDone = result.success;
     return result;
   } finally {

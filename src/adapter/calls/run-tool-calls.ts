@@ -1,4 +1,4 @@
-import { runFenced } from "../../base/call-fence.ts";
+import { runFencedCall } from "../../base/call-fence.ts";
 import { raceAbort } from "../../base/clock.ts";
 import type { TokenUsage } from "../../base/usage.ts";
 import { renderValue, type ToolResult, toModelText } from "../../tools/tool-result.ts";
@@ -66,7 +66,7 @@ async function runGroup(
               ? runToolCall(prepared, evaluation, scope)
               : Promise.resolve(prepared.result);
           const alone = prepared.kind === "ready" && !prepared.tool.parallel;
-          const result = alone ? await runInTransaction(evaluation, run) : await runFenced(run);
+          const result = alone ? await runInTransaction(evaluation, run) : await runFencedCall(run);
           return { prepared, result, durationMs: evaluation.clock.now() - started };
         }),
       ),

@@ -1,6 +1,6 @@
 import type { dereference, Schema as ValidatorSchema, validate } from "@cfworker/json-schema";
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import { findBuiltinModule } from "../async-context.ts";
+import { findBuiltinModule } from "../call-fence.ts";
 import { getErrorMessage } from "../errors.ts";
 import { isPlainObject } from "../freeze.ts";
 import { findJsonProblem } from "../json.ts";

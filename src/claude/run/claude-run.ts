@@ -1,7 +1,6 @@
 import { raceAbort } from "../../base/clock.ts";
 import { isPlainObject } from "../../base/freeze.ts";
-import type { UnknownRecord } from "../../base/loose-fields.ts";
-import { readRecord, readRecords, readString } from "../../base/loose-fields.ts";
+import { readRecord, readRecords, readString, type UnknownRecord } from "../../base/json.ts";
 import type { Tool } from "../../tools/tool.ts";
 import { type ClaudeSdk, UserMessages } from "../sdk.ts";
 import { type BridgedAnswer, ToolBridge, toToolName } from "../tools/tool-bridge.ts";

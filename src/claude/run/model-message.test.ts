@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { UnknownRecord } from "../../base/loose-fields.ts";
+import type { UnknownRecord } from "../../base/json.ts";
 import { toUsage } from "../../base/usage.ts";
 import { isSynthetic, noMessage, readMessage, toTokenUsage } from "./model-message.ts";
 

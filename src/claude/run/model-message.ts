@@ -1,12 +1,12 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import type { UnknownRecord } from "../../base/loose-fields.ts";
 import {
   readNumber,
   readRecord,
   readRecords,
   readString,
   readStringOrNull,
-} from "../../base/loose-fields.ts";
+  type UnknownRecord,
+} from "../../base/json.ts";
 import { type TokenUsage, toUsage } from "../../base/usage.ts";
 
 /** One message of the model: its text and tool calls. */

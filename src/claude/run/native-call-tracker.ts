@@ -1,6 +1,11 @@
 import { getErrorMessage } from "../../base/errors.ts";
-import type { UnknownRecord } from "../../base/loose-fields.ts";
-import { readNumber, readRecord, readString, readStringOrNull } from "../../base/loose-fields.ts";
+import {
+  readNumber,
+  readRecord,
+  readString,
+  readStringOrNull,
+  type UnknownRecord,
+} from "../../base/json.ts";
 import type { SandboxLeftovers } from "../sandbox/prepare-sandbox.ts";
 import type { NativeTools } from "../tools/native-tools.ts";
 import type { ToolUse } from "./model-message.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { UnknownRecord } from "../../base/loose-fields.ts";
+import type { UnknownRecord } from "../../base/json.ts";
 import { noUsage, toUsage } from "../../base/usage.ts";
 import { hasReadMessage, joinBatchTexts, reduceRun, takeStep } from "./reduce-run.ts";
 import { initialRun, type NativeCall, type RunInput, type RunState } from "./run-state.ts";

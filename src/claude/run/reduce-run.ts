@@ -1,4 +1,4 @@
-import type { UnknownRecord } from "../../base/loose-fields.ts";
+import type { UnknownRecord } from "../../base/json.ts";
 import { addUsage, noUsage } from "../../base/usage.ts";
 import { isSynthetic, readMessage, type ToolUse } from "./model-message.ts";
 import { isRetryable } from "./run-errors.ts";

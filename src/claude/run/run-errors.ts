@@ -4,7 +4,6 @@ import {
   ThrottleError,
   type ThrottleKind,
 } from "../../base/evaluation-errors.ts";
-import type { UnknownRecord } from "../../base/loose-fields.ts";
 import {
   readNumber,
   readRecord,
@@ -12,7 +11,8 @@ import {
   readString,
   readStringOrNull,
   readStrings,
-} from "../../base/loose-fields.ts";
+  type UnknownRecord,
+} from "../../base/json.ts";
 
 /** How a run ended that has a failed result. */
 export interface FailedRun {

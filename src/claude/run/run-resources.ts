@@ -1,7 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { raceAbort } from "../../base/clock.ts";
-import type { UnknownRecord } from "../../base/loose-fields.ts";
+import type { UnknownRecord } from "../../base/json.ts";
 import { redact, redactError } from "../../base/redact.ts";
 import { FolderCheckpoint } from "../../files/checkpoint/folder-checkpoint.ts";
 import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";

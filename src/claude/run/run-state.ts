@@ -1,4 +1,4 @@
-import type { UnknownRecord } from "../../base/loose-fields.ts";
+import type { UnknownRecord } from "../../base/json.ts";
 import { noUsage, type TokenUsage } from "../../base/usage.ts";
 import type { BridgedAnswer } from "../tools/tool-bridge.ts";
 import { type MessageDraft, type ModelMessage, noMessage, type ToolUse } from "./model-message.ts";

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { UnknownRecord } from "../../base/loose-fields.ts";
-import { readRecord, readRecords, readString } from "../../base/loose-fields.ts";
+import { readRecord, readRecords, readString, type UnknownRecord } from "../../base/json.ts";
 import { createRepeatPromptHooks } from "./split-hook-output.ts";
 
 /** Calls the hooks for a session start and joins their texts. */

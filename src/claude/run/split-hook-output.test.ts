@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { UnknownRecord } from "../../base/loose-fields.ts";
-import { readRecord, readString } from "../../base/loose-fields.ts";
+import { readRecord, readString, type UnknownRecord } from "../../base/json.ts";
 import { countParts, splitHookOutput } from "./split-hook-output.ts";
 
 /** Calls the hooks for one event and returns the text of each. */

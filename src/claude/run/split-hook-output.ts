@@ -1,5 +1,4 @@
-import type { UnknownRecord } from "../../base/loose-fields.ts";
-import { readString } from "../../base/loose-fields.ts";
+import { readString, type UnknownRecord } from "../../base/json.ts";
 
 /** Maximum characters of one hook's output. The SDK writes longer output to a file. */
 const MAX_HOOK_CHARS = 9_000;

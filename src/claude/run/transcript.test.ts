@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { UnknownRecord } from "../../base/loose-fields.ts";
+import type { UnknownRecord } from "../../base/json.ts";
 import { Session } from "../../session/session.ts";
 import { claudeHistorySlice, Transcript } from "./transcript.ts";
 

@@ -1,8 +1,7 @@
 import { createHistorySlice } from "../../adapter/history-slice.ts";
 import type { HistoryStep } from "../../adapter/model-client.ts";
 import { isPlainObject } from "../../base/freeze.ts";
-import type { UnknownRecord } from "../../base/loose-fields.ts";
-import { readStringOrNull } from "../../base/loose-fields.ts";
+import { readStringOrNull, type UnknownRecord } from "../../base/json.ts";
 import type { Slice } from "../../session/slice.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { HostedCall } from "../../adapter/model-client.ts";
-import type { UnknownRecord } from "../../base/loose-fields.ts";
+import type { UnknownRecord } from "../../base/json.ts";
 import { noUsage } from "../../base/usage.ts";
 import type { RunStep } from "./run-state.ts";
 import { findAttemptedAnswer, toCompactionEvent, toTurn } from "./turn.ts";

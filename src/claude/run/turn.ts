@@ -1,8 +1,13 @@
 import type { AdapterEvent } from "../../adapter/events.ts";
 import type { FinishReason, HostedCall, ToolCall, Turn } from "../../adapter/model-client.ts";
 import { isPlainObject } from "../../base/freeze.ts";
-import type { UnknownRecord } from "../../base/loose-fields.ts";
-import { readNumber, readRecord, readString, readStringOrNull } from "../../base/loose-fields.ts";
+import {
+  readNumber,
+  readRecord,
+  readString,
+  readStringOrNull,
+  type UnknownRecord,
+} from "../../base/json.ts";
 import { addUsage, noUsage, type TokenUsage, toUsage } from "../../base/usage.ts";
 import { toToolName } from "../tools/tool-bridge.ts";
 import type { ToolUse } from "./model-message.ts";

@@ -1,5 +1,4 @@
-import type { UnknownRecord } from "../../base/loose-fields.ts";
-import { readStrings } from "../../base/loose-fields.ts";
+import { readStrings, type UnknownRecord } from "../../base/json.ts";
 import { quoteNames } from "../../base/quote-value.ts";
 import type { DomainFilter } from "../../tools/hosted/web-search.ts";
 

@@ -1,5 +1,4 @@
-import type { UnknownRecord } from "../../base/loose-fields.ts";
-import { readString, readStrings } from "../../base/loose-fields.ts";
+import { readString, readStrings, type UnknownRecord } from "../../base/json.ts";
 import { HostedTool } from "../../tools/hosted-tool.ts";
 import { keepInBounds } from "../workspace/bounds.ts";
 import type { HostedKind, NativeName, NativeTool } from "./hosted-kind.ts";

@@ -1,6 +1,6 @@
 import type { HostedCall } from "../../adapter/model-client.ts";
 import type { Refusal } from "../../base/errors.ts";
-import type { UnknownRecord } from "../../base/loose-fields.ts";
+import type { UnknownRecord } from "../../base/json.ts";
 import type { Citation } from "../../tools/hosted/citation.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import type { Bounds, Verdict } from "../workspace/bounds.ts";

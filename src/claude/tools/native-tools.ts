@@ -1,6 +1,6 @@
 import type { HostedCall } from "../../adapter/model-client.ts";
 import { isPlainObject } from "../../base/freeze.ts";
-import type { UnknownRecord } from "../../base/loose-fields.ts";
+import type { UnknownRecord } from "../../base/json.ts";
 import type { Prompt } from "../../prompt/prompt.ts";
 import { asHostedTool } from "../../tools/as-hosted-tool.ts";
 import type { Citation } from "../../tools/hosted/citation.ts";

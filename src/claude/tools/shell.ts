@@ -1,6 +1,5 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import type { UnknownRecord } from "../../base/loose-fields.ts";
-import { readString } from "../../base/loose-fields.ts";
+import { readString, type UnknownRecord } from "../../base/json.ts";
 import { shellTool } from "../../tools/hosted/shell.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import { checkWithFactory } from "../../tools/hosted-tool.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { connectBridge } from "../../../tests/support/claude/bridge-client.ts";
-import type { UnknownRecord } from "../../base/loose-fields.ts";
+import type { UnknownRecord } from "../../base/json.ts";
 import { Tool } from "../../tools/tool.ts";
 import { ToolResult } from "../../tools/tool-result.ts";
 import { type BridgedCall, ToolBridge, toBridgedName, toToolName } from "./tool-bridge.ts";

@@ -1,6 +1,5 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import type { UnknownRecord } from "../../base/loose-fields.ts";
-import { readRecord, readString } from "../../base/loose-fields.ts";
+import { readRecord, readString, type UnknownRecord } from "../../base/json.ts";
 import type { Tool } from "../../tools/tool.ts";
 
 /** The SDK's call to a tool of the prompt. */

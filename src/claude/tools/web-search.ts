@@ -1,6 +1,5 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import type { UnknownRecord } from "../../base/loose-fields.ts";
-import { readRecords, readString } from "../../base/loose-fields.ts";
+import { readRecords, readString, type UnknownRecord } from "../../base/json.ts";
 import {
   type WebSearchCall,
   type WebSearchResult,

@@ -1,7 +1,6 @@
 import { realpath } from "node:fs/promises";
 import { relative, resolve } from "node:path";
-import type { UnknownRecord } from "../../base/loose-fields.ts";
-import { readString } from "../../base/loose-fields.ts";
+import { readString, type UnknownRecord } from "../../base/json.ts";
 import { quoteValue } from "../../base/quote-value.ts";
 import { isWithin, resolveHostPath } from "../../files/filesystem/resolve-host-path.ts";
 

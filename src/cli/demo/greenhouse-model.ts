@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { filterByType, readRecords, readString } from "../../base/loose-fields.ts";
+import { filterByType, readRecords, readString } from "../../base/json.ts";
 import type { ModelAction } from "../../local/model-action.ts";
 import type { LocalModel } from "../../local/models/local-model.ts";
 import { scriptedModel } from "../../local/models/scripted-model.ts";

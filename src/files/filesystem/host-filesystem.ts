@@ -1,7 +1,7 @@
 import { realpathSync, type Stats, statSync } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { checkFence } from "../../base/call-fence.ts";
+import { checkCallFence } from "../../base/call-fence.ts";
 import { checkKnownKeys } from "../../base/errors.ts";
 import { copyBytes, createFilesystemError, FilesystemError } from "../../base/filesystem-error.ts";
 import { quoteValue } from "../../base/quote-value.ts";
@@ -225,7 +225,7 @@ export class HostFilesystem implements Filesystem, AsyncDisposable {
   ): Promise<void> {
     const at = normalizePath(path);
     if (this.readOnly) throw createFilesystemError(path, "read-only");
-    checkFence(`The change of ${quoteValue(path)}`);
+    checkCallFence(`The change of ${quoteValue(path)}`);
     await this.#lock.runExclusive(async () => {
       const done: HostChange[] = [];
       try {

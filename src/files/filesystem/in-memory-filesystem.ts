@@ -1,4 +1,4 @@
-import { checkFence } from "../../base/call-fence.ts";
+import { checkCallFence } from "../../base/call-fence.ts";
 import { checkKnownKeys } from "../../base/errors.ts";
 import { copyBytes, createFilesystemError } from "../../base/filesystem-error.ts";
 import { quoteValue } from "../../base/quote-value.ts";
@@ -155,7 +155,7 @@ export class InMemoryFilesystem implements Filesystem {
   #splitForChange(path: string): string[] {
     const names = splitPath(path);
     if (this.readOnly) throw createFilesystemError(path, "read-only");
-    checkFence(`The change of ${quoteValue(path)}`);
+    checkCallFence(`The change of ${quoteValue(path)}`);
     return names;
   }
 

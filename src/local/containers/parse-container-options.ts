@@ -6,7 +6,7 @@ import {
   readStringOrNull,
   readStrings,
   type UnknownRecord,
-} from "../../base/loose-fields.ts";
+} from "../../base/json.ts";
 import { ApiProblem, invalidType, invalidValue, unknownParameter } from "../api-problem.ts";
 import { MEMORY_TIERS } from "../store/container-store.ts";
 import {

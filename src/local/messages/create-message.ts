@@ -1,4 +1,4 @@
-import { readString } from "../../base/loose-fields.ts";
+import { readString } from "../../base/json.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import type { ModelAction } from "../model-action.ts";
 import { StepFault } from "../step-fault.ts";

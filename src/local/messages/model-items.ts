@@ -1,5 +1,5 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import { readRecord, readString } from "../../base/loose-fields.ts";
+import { readRecord, readString } from "../../base/json.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import type { CheckedMessage } from "./check/checked-message.ts";
 import { readResultParts } from "./check/content.ts";

@@ -1,4 +1,4 @@
-import { readString } from "../../base/loose-fields.ts";
+import { readString } from "../../base/json.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { StepFault } from "../step-fault.ts";
 import type { SdkToolUse } from "./sdk-tool-use.ts";

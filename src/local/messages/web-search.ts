@@ -1,4 +1,4 @@
-import { readNumber, readStrings } from "../../base/loose-fields.ts";
+import { readNumber, readStrings } from "../../base/json.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import type { Ids } from "../ids.ts";
 import type { ModelAction } from "../model-action.ts";

@@ -1,4 +1,4 @@
-import { readString, readStringOrNull } from "../../base/loose-fields.ts";
+import { readString, readStringOrNull } from "../../base/json.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import type { ToolCatalog } from "../tools/tool-catalog.ts";
 

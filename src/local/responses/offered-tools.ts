@@ -1,4 +1,4 @@
-import { readRecords } from "../../base/loose-fields.ts";
+import { readRecords } from "../../base/json.ts";
 import { quoteValue } from "../../base/quote-value.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { StepFault } from "../step-fault.ts";

@@ -1,5 +1,5 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import { readRecord, readRecords } from "../../base/loose-fields.ts";
+import { readRecord, readRecords } from "../../base/json.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import {
   createNetworkProblem,

@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import { readRecords } from "../../base/loose-fields.ts";
+import { readRecords } from "../../base/json.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { listInputFiles } from "../input-files.ts";
 import type { TurnOutcome, TurnServices } from "../turn/turn.ts";

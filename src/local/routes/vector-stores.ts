@@ -1,11 +1,6 @@
 import { type Context, Hono } from "hono";
 import { isPlainObject } from "../../base/freeze.ts";
-import {
-  readNumber,
-  readRecord,
-  readStrings,
-  type UnknownRecord,
-} from "../../base/loose-fields.ts";
+import { readNumber, readRecord, readStrings, type UnknownRecord } from "../../base/json.ts";
 import { ApiProblem, invalidType, invalidValue } from "../api-problem.ts";
 import { readJsonBody } from "../http/read-json-body.ts";
 import type { Attributes } from "../search/attribute-filter.ts";

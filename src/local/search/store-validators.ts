@@ -1,4 +1,4 @@
-import { readRecord } from "../../base/loose-fields.ts";
+import { readRecord } from "../../base/json.ts";
 import type { ApiProblem } from "../api-problem.ts";
 import { createInvalidParameterProblem } from "../validators/openai-wording.ts";
 import {

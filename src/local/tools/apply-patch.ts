@@ -1,5 +1,5 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import { readRecord, readRecords, readString } from "../../base/loose-fields.ts";
+import { readRecord, readRecords, readString } from "../../base/json.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { nullable, object, oneOf, string, unionByTag } from "../validators/validator.ts";
 import { createDeltas, createNoEvents } from "./item-events.ts";

@@ -1,4 +1,4 @@
-import { readRecords, readString } from "../../base/loose-fields.ts";
+import { readRecords, readString } from "../../base/json.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import type { PythonRun } from "../sandbox/sandbox.ts";
 import {

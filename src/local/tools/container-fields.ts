@@ -1,4 +1,4 @@
-import { readRecord } from "../../base/loose-fields.ts";
+import { readRecord } from "../../base/json.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import {
   array,

@@ -1,11 +1,5 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import {
-  readNumber,
-  readRecord,
-  readRecords,
-  readString,
-  readStrings,
-} from "../../base/loose-fields.ts";
+import { readNumber, readRecord, readRecords, readString, readStrings } from "../../base/json.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import {
   anyObject,

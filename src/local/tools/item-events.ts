@@ -1,4 +1,4 @@
-import { readString } from "../../base/loose-fields.ts";
+import { readString } from "../../base/json.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { splitIntoChunks } from "../split-into-chunks.ts";
 import type { LocalToolEvent, LocalToolEvents } from "./local-tool.ts";

@@ -1,4 +1,4 @@
-import { readRecord, readString } from "../../base/loose-fields.ts";
+import { readRecord, readString } from "../../base/json.ts";
 import {
   array,
   integer,

@@ -1,5 +1,5 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import { readRecord, readString } from "../../base/loose-fields.ts";
+import { readRecord, readString } from "../../base/json.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { createMissingParameterProblem } from "../api-problem.ts";
 import {

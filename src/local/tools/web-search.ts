@@ -1,5 +1,5 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import { readRecord, readRecords, readString, readStrings } from "../../base/loose-fields.ts";
+import { readRecord, readRecords, readString, readStrings } from "../../base/json.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import type { ModelAction } from "../model-action.ts";
 import { StepFault } from "../step-fault.ts";

@@ -1,4 +1,4 @@
-import { filterByType, readRecord, readString, readStringOrNull } from "../../base/loose-fields.ts";
+import { filterByType, readRecord, readString, readStringOrNull } from "../../base/json.ts";
 import {
   type ApplyPatchConfig,
   type ApplyPatchResult,

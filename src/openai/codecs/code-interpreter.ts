@@ -1,5 +1,5 @@
 import { InvalidOptionError } from "../../base/errors.ts";
-import { filterByType, readRecords, readString } from "../../base/loose-fields.ts";
+import { filterByType, readRecords, readString } from "../../base/json.ts";
 import type { ContainerFileCitation } from "../../tools/hosted/citation.ts";
 import {
   type CodeInterpreterCall,

@@ -1,4 +1,4 @@
-import { readString } from "../../base/loose-fields.ts";
+import { readString } from "../../base/json.ts";
 import type { ContainerOptions } from "../../tools/hosted/code-interpreter.ts";
 import type { NetworkPolicy } from "../../tools/hosted/network-policy.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";

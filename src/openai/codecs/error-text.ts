@@ -1,5 +1,5 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import { readNumber, readRecords, readString } from "../../base/loose-fields.ts";
+import { readNumber, readRecords, readString } from "../../base/json.ts";
 import { quoteValue } from "../../base/quote-value.ts";
 import type { WireItem } from "../wire.ts";
 

@@ -6,7 +6,7 @@ import {
   readRecords,
   readString,
   readStrings,
-} from "../../base/loose-fields.ts";
+} from "../../base/json.ts";
 import {
   type FileSearchConfig,
   type FileSearchHit,

@@ -1,4 +1,4 @@
-import { filterByType, readString, readStringOrNull } from "../../base/loose-fields.ts";
+import { filterByType, readString, readStringOrNull } from "../../base/json.ts";
 import {
   type GeneratedImage,
   type ImageGenerationConfig,

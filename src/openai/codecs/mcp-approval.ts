@@ -1,5 +1,5 @@
 import { getErrorMessage } from "../../base/errors.ts";
-import { readString } from "../../base/loose-fields.ts";
+import { readString } from "../../base/json.ts";
 import type { McpConfig, McpLive, McpResult } from "../../tools/hosted/mcp.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import type { WireItem } from "../wire.ts";

@@ -4,7 +4,7 @@ import {
   readRecords,
   readString,
   readStringOrNull,
-} from "../../base/loose-fields.ts";
+} from "../../base/json.ts";
 import { quoteValue } from "../../base/quote-value.ts";
 import type { McpCall, McpConfig, McpListedTool } from "../../tools/hosted/mcp.ts";
 import type { WireItem } from "../wire.ts";

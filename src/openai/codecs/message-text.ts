@@ -1,5 +1,5 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import { readNumber, readRecords, readString } from "../../base/loose-fields.ts";
+import { readNumber, readRecords, readString } from "../../base/json.ts";
 import type { Citation, CitationSpan } from "../../tools/hosted/citation.ts";
 import type { WireItem } from "../wire.ts";
 

@@ -1,5 +1,5 @@
 import { InvalidOptionError, WinkError } from "../../base/errors.ts";
-import { readRecord, readString, readStringOrNull } from "../../base/loose-fields.ts";
+import { readRecord, readString, readStringOrNull } from "../../base/json.ts";
 import { quoteValue } from "../../base/quote-value.ts";
 import type {
   ApplyPatchCall,

@@ -5,7 +5,7 @@ import {
   readRecords,
   readString,
   readStrings,
-} from "../../base/loose-fields.ts";
+} from "../../base/json.ts";
 import { quoteValue } from "../../base/quote-value.ts";
 import type {
   ShellCall,

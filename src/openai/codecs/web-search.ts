@@ -5,7 +5,7 @@ import {
   readString,
   readStringOrNull,
   readStrings,
-} from "../../base/loose-fields.ts";
+} from "../../base/json.ts";
 import {
   type DomainFilter,
   type GeoHint,

@@ -1,7 +1,7 @@
 import { type AdapterEvent, publishEvent } from "../../adapter/events.ts";
 import type { RetrySettings } from "../../adapter/throttle.ts";
 import { isPlainObject } from "../../base/freeze.ts";
-import { readNumber } from "../../base/loose-fields.ts";
+import { readNumber } from "../../base/json.ts";
 import { shortenContent } from "../../base/redact.ts";
 import type { TokenUsage } from "../../base/usage.ts";
 import type { Session } from "../../session/session.ts";

@@ -2,7 +2,7 @@ import type { AdapterEvent } from "../../adapter/events.ts";
 import type { Omission, Turn } from "../../adapter/model-client.ts";
 import { getErrorMessage, InvalidOptionError } from "../../base/errors.ts";
 import { PromptEvaluationError, ThrottleError } from "../../base/evaluation-errors.ts";
-import { readRecord, readStringOrNull } from "../../base/loose-fields.ts";
+import { readRecord, readStringOrNull } from "../../base/json.ts";
 import { noUsage, type TokenUsage } from "../../base/usage.ts";
 import type { HostMount } from "../../files/mounts/host-mount.ts";
 import type { MountPlan } from "../../files/mounts/mount-plan.ts";

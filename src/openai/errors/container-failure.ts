@@ -1,4 +1,4 @@
-import { readRecord, readStringOrNull } from "../../base/loose-fields.ts";
+import { readRecord, readStringOrNull } from "../../base/json.ts";
 import { redact, redactText } from "../../base/redact.ts";
 import type { WireItem } from "../wire.ts";
 import { isContainerRejection } from "./rejection.ts";

@@ -1,6 +1,6 @@
 import { systemClock } from "../../base/clock.ts";
 import { isPlainObject } from "../../base/freeze.ts";
-import { readRecord, readStringOrNull } from "../../base/loose-fields.ts";
+import { readRecord, readStringOrNull } from "../../base/json.ts";
 import { redact } from "../../base/redact.ts";
 import { readRequestIdHeader } from "../secrets.ts";
 import type { WireItem } from "../wire.ts";

@@ -3,7 +3,7 @@ import {
   ThrottleError,
   type ThrottleKind,
 } from "../../base/evaluation-errors.ts";
-import { readString, readStringOrNull } from "../../base/loose-fields.ts";
+import { readString, readStringOrNull } from "../../base/json.ts";
 import { redact, redactText } from "../../base/redact.ts";
 import type { WireItem } from "../wire.ts";
 import type { OpenAIRequestError } from "./request-error.ts";

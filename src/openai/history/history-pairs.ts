@@ -1,5 +1,5 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import { readStringOrNull } from "../../base/loose-fields.ts";
+import { readStringOrNull } from "../../base/json.ts";
 import type { WireItem } from "../wire.ts";
 
 /** Whether the provider stores its responses. If not, no item may be referenced by its id. */

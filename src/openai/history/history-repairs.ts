@@ -1,4 +1,4 @@
-import { readRecord, readStringOrNull } from "../../base/loose-fields.ts";
+import { readRecord, readStringOrNull } from "../../base/json.ts";
 import { quoteValue } from "../../base/quote-value.ts";
 import {
   canConcernHistory,

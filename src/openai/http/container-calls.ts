@@ -6,7 +6,7 @@ import {
   readRecords,
   readString,
   readStringOrNull,
-} from "../../base/loose-fields.ts";
+} from "../../base/json.ts";
 import { isContainerRejection } from "../errors/rejection.ts";
 import { OpenAIRequestError, toRequestError } from "../errors/request-error.ts";
 import type { RequestContext } from "../errors/request-failure.ts";

@@ -1,6 +1,5 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import { parseJson } from "../../base/json.ts";
-import { readNumber, readRecord } from "../../base/loose-fields.ts";
+import { parseJson, readNumber, readRecord } from "../../base/json.ts";
 import { redact } from "../../base/redact.ts";
 import { type TokenUsage, toUsage } from "../../base/usage.ts";
 import { createRequestError, type OpenAIRequestError } from "../errors/request-error.ts";

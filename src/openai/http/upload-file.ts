@@ -1,5 +1,5 @@
 import { getErrorMessage, InvalidOptionError } from "../../base/errors.ts";
-import { readStringOrNull } from "../../base/loose-fields.ts";
+import { readStringOrNull } from "../../base/json.ts";
 import {
   checkKeys,
   checkSingleLine,

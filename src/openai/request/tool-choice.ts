@@ -1,7 +1,7 @@
 import { createUnknownToolChoiceError } from "../../adapter/check-tool-choice.ts";
 import type { AllowedTools, ChosenTool, ToolChoice } from "../../adapter/model-client.ts";
 import { getServerLabel, isRestriction } from "../../adapter/tool-choice.ts";
-import { readString } from "../../base/loose-fields.ts";
+import { readString } from "../../base/json.ts";
 import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
 import { runsAtProvider } from "../../tools/as-hosted-tool.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";

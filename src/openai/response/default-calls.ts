@@ -1,5 +1,5 @@
 import type { HostedCall } from "../../adapter/model-client.ts";
-import { readString } from "../../base/loose-fields.ts";
+import { readString } from "../../base/json.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import type { HostedToolCodec } from "../codecs/codec.ts";
 import { describeFailure, getCallId, hasFailed, identifyCall } from "../codecs/codec-call.ts";

@@ -2,8 +2,7 @@ import type { DelegatedCall, FinishReason, ToolCall, Turn } from "../../adapter/
 import { getErrorMessage } from "../../base/errors.ts";
 import { PromptEvaluationError } from "../../base/evaluation-errors.ts";
 import { isPlainObject } from "../../base/freeze.ts";
-import { isTooDeep, MAX_JSON_DEPTH } from "../../base/json.ts";
-import { readRecord, readStringOrNull } from "../../base/loose-fields.ts";
+import { isTooDeep, MAX_JSON_DEPTH, readRecord, readStringOrNull } from "../../base/json.ts";
 import { quoteValue } from "../../base/quote-value.ts";
 import { redact, redactText } from "../../base/redact.ts";
 import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";

@@ -16,7 +16,7 @@ import {
 import { Budget } from "../../base/budget.ts";
 import { Deadline } from "../../base/deadline.ts";
 import { BudgetExceededError, DeadlineExceededError } from "../../base/evaluation-errors.ts";
-import { readNumber, readRecord } from "../../base/loose-fields.ts";
+import { readNumber, readRecord } from "../../base/json.ts";
 
 const createMounts = (folder: string) => [{ hostPath: folder, mountPath: "p" }];
 

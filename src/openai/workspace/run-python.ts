@@ -1,5 +1,5 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import { filterByType, readRecords, readString } from "../../base/loose-fields.ts";
+import { filterByType, readRecords, readString } from "../../base/json.ts";
 import type { TokenUsage } from "../../base/usage.ts";
 import { findContainerFailure } from "../errors/container-failure.ts";
 import { toRequestError } from "../errors/request-error.ts";

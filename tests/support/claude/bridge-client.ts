@@ -1,5 +1,4 @@
-import type { UnknownRecord } from "../../../src/base/loose-fields.ts";
-import { readRecord, readRecords, readString } from "../../../src/base/loose-fields.ts";
+import { readRecord, readRecords, readString, type UnknownRecord } from "../../../src/base/json.ts";
 
 /** The outcome of a call to a native tool. */
 export type NativeOutcome =

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { text as textOf } from "node:stream/consumers";
 import { isPlainObject } from "../../../src/base/freeze.ts";
-import { readRecords, readString, type UnknownRecord } from "../../../src/base/loose-fields.ts";
+import { readRecords, readString, type UnknownRecord } from "../../../src/base/json.ts";
 
 /** The model's response in Anthropic's format, or a failure of the request. */
 export type MessagesAnswer =

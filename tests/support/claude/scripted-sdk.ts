@@ -1,6 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import type { UnknownRecord } from "../../../src/base/loose-fields.ts";
-import { readRecord, readString } from "../../../src/base/loose-fields.ts";
+import { readRecord, readString, type UnknownRecord } from "../../../src/base/json.ts";
 import type { ClaudeSdk, SdkRequest, SdkUserMessage } from "../../../src/claude/sdk.ts";
 import { type BridgeClient, connectBridge, type NativeOutcome } from "./bridge-client.ts";
 

@@ -1,4 +1,4 @@
-import type { UnknownRecord } from "../../../src/base/loose-fields.ts";
+import type { UnknownRecord } from "../../../src/base/json.ts";
 import { ClaudeRun } from "../../../src/claude/run/claude-run.ts";
 import type { NativeHooks } from "../../../src/claude/run/native-call-tracker.ts";
 import type { NativeCall, RunStep } from "../../../src/claude/run/run-state.ts";

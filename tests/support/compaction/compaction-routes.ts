@@ -1,4 +1,4 @@
-import { readRecords } from "../../../src/base/loose-fields.ts";
+import { readRecords } from "../../../src/base/json.ts";
 import type { WireItem } from "../../../src/openai/wire.ts";
 import type { RouteAnswer, SeenRequest } from "../wire-server.ts";
 

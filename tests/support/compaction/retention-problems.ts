@@ -1,5 +1,5 @@
 import { isPlainObject } from "../../../src/base/freeze.ts";
-import { readRecords, readString, readStrings } from "../../../src/base/loose-fields.ts";
+import { readRecords, readString, readStrings } from "../../../src/base/json.ts";
 
 /** A recorded request. */
 export interface RecordedRequest {

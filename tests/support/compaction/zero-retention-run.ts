@@ -10,7 +10,7 @@ import {
   type OpenAIAdapterOptions,
 } from "weakincentives/openai";
 import { isPlainObject } from "../../../src/base/freeze.ts";
-import { readRecords, readString } from "../../../src/base/loose-fields.ts";
+import { readRecords, readString } from "../../../src/base/json.ts";
 import { type FaultRelay, startFaultRelay } from "../workspace/fault-relay.ts";
 import { workspaceSandbox } from "../workspace/workspace-fixture.ts";
 import { findRetentionProblems } from "./retention-problems.ts";

@@ -1,12 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
-import {
-  readRecord,
-  readRecords,
-  readString,
-  readStrings,
-} from "../../../src/base/loose-fields.ts";
+import { readRecord, readRecords, readString, readStrings } from "../../../src/base/json.ts";
 import type { WireItem } from "../../../src/openai/wire.ts";
 import { findResponseProblems } from "../openapi.ts";
 

@@ -7,7 +7,7 @@ import {
   readRecords,
   readString,
   readStrings,
-} from "../../../src/base/loose-fields.ts";
+} from "../../../src/base/json.ts";
 import type { WireItem } from "../../../src/openai/wire.ts";
 
 /** Returns the annotations of a response's messages, in order. */

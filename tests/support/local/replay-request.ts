@@ -1,5 +1,5 @@
 import { isPlainObject } from "../../../src/base/freeze.ts";
-import { readRecords, readString } from "../../../src/base/loose-fields.ts";
+import { readRecords, readString } from "../../../src/base/json.ts";
 import type { WireItem } from "../../../src/openai/wire.ts";
 import { createVectorStore, findItem, type ProviderFixture } from "./provider-fixture.ts";
 

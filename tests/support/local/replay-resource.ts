@@ -1,4 +1,4 @@
-import { readRecords, readString } from "../../../src/base/loose-fields.ts";
+import { readRecords, readString } from "../../../src/base/json.ts";
 import type { WireItem } from "../../../src/openai/wire.ts";
 import { createVectorStore, type ProviderFixture } from "./provider-fixture.ts";
 

@@ -1,10 +1,5 @@
 import type { ModelAction } from "weakincentives/local";
-import {
-  readRecord,
-  readRecords,
-  readString,
-  readStrings,
-} from "../../../src/base/loose-fields.ts";
+import { readRecord, readRecords, readString, readStrings } from "../../../src/base/json.ts";
 import type { WireItem } from "../../../src/openai/wire.ts";
 
 /** Returns actions that create these items, or a string with the reason why that is impossible. */

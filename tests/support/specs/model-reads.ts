@@ -1,6 +1,6 @@
 import type { ModelRequest } from "weakincentives/local";
 import { isPlainObject } from "../../../src/base/freeze.ts";
-import { readRecords, readString } from "../../../src/base/loose-fields.ts";
+import { readRecords, readString } from "../../../src/base/json.ts";
 import type { WireItem } from "../../../src/openai/wire.ts";
 
 /** Readers of results for models that react to them; `null` while there are none. */

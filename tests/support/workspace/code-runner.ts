@@ -2,7 +2,7 @@ import type {
   OpenAIContainerWorkspaceSection,
   OpenAIContainerWorkspaceSectionOptions,
 } from "weakincentives/openai";
-import { readRecords, readString, readStringOrNull } from "../../../src/base/loose-fields.ts";
+import { readRecords, readString, readStringOrNull } from "../../../src/base/json.ts";
 import {
   createInterceptionFixture,
   type InterceptionFixture,

@@ -7,7 +7,7 @@ import {
 } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { isPlainObject } from "../../../src/base/freeze.ts";
-import { readRecords, readStringOrNull } from "../../../src/base/loose-fields.ts";
+import { readRecords, readStringOrNull } from "../../../src/base/json.ts";
 
 /** A request that the relay received. */
 export interface RelayedRequest {

@@ -4,7 +4,7 @@ import { expect } from "vitest";
 import type { ModelAction } from "weakincentives/local";
 import type { OpenAIContainerWorkspaceSectionOptions } from "weakincentives/openai";
 import { isPlainObject } from "../../../src/base/freeze.ts";
-import { readRecords, readString } from "../../../src/base/loose-fields.ts";
+import { readRecords, readString } from "../../../src/base/json.ts";
 import {
   type ContainerFault,
   type ContainerFaultFixture,

@@ -1,5 +1,5 @@
 import { isPlainObject } from "../../../base/freeze.ts";
-import { readRecords, readString, type UnknownRecord } from "../../../base/loose-fields.ts";
+import { readRecords, readString, type UnknownRecord } from "../../../base/json.ts";
 import type { WireItem } from "../../../openai/wire.ts";
 import {
   anyObject,

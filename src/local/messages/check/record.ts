@@ -1,5 +1,5 @@
 import { isPlainObject } from "../../../base/freeze.ts";
-import type { UnknownRecord } from "../../../base/loose-fields.ts";
+import type { UnknownRecord } from "../../../base/json.ts";
 import { assertValid, oneOf, type Validator } from "../../validators/validator.ts";
 import { anthropicWording } from "./anthropic-wording.ts";
 

@@ -1,4 +1,4 @@
-import { readString, readStrings } from "../../../base/loose-fields.ts";
+import { readString, readStrings } from "../../../base/json.ts";
 import type { WireItem } from "../../../openai/wire.ts";
 import { anyObject, array, boolean, oneOf, string } from "../../validators/validator.ts";
 import { anthropicWording, joinPath } from "./anthropic-wording.ts";

@@ -1,5 +1,5 @@
 import { isPlainObject } from "../../../base/freeze.ts";
-import { readRecord } from "../../../base/loose-fields.ts";
+import { readRecord } from "../../../base/json.ts";
 import { type TokenUsage, toUsage } from "../../../base/usage.ts";
 
 type Json = Readonly<Record<string, unknown>>;

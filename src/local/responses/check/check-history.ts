@@ -1,4 +1,4 @@
-import { readString } from "../../../base/loose-fields.ts";
+import { readString } from "../../../base/json.ts";
 import type { WireItem } from "../../../openai/wire.ts";
 import { ApiProblem } from "../../api-problem.ts";
 import type { ToolCatalog } from "../../tools/tool-catalog.ts";

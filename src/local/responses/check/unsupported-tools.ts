@@ -1,4 +1,4 @@
-import { readRecords } from "../../../base/loose-fields.ts";
+import { readRecords } from "../../../base/json.ts";
 import type { WireItem } from "../../../openai/wire.ts";
 import { ApiProblem } from "../../api-problem.ts";
 import type { ToolCatalog } from "../../tools/tool-catalog.ts";

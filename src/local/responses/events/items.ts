@@ -1,4 +1,4 @@
-import { readString } from "../../../base/loose-fields.ts";
+import { readString } from "../../../base/json.ts";
 import type { WireItem } from "../../../openai/wire.ts";
 import { createDeltas, createNoEvents, toInProgress } from "../../tools/item-events.ts";
 import type { LocalToolEvents } from "../../tools/local-tool.ts";

@@ -1,5 +1,5 @@
 import { copyAndFreeze, isPlainObject } from "../../../base/freeze.ts";
-import { readRecord } from "../../../base/loose-fields.ts";
+import { readRecord } from "../../../base/json.ts";
 import { jsonSchema } from "../../../base/schema/json-schema.ts";
 import { validateNow } from "../../../base/schema/schema.ts";
 import type { WireItem } from "../../../openai/wire.ts";

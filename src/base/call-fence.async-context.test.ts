@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { createAsyncContext } from "./async-context.ts";
+import { createAsyncContext } from "./call-fence.ts";
 
 afterEach(() => vi.unstubAllGlobals());
 
