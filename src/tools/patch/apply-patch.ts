@@ -6,6 +6,9 @@ import type { PatchReport } from "./run-patch.ts";
  * Applies a V4A patch or an array of operations, to all files or to none. No file is written until
  * every change has been checked; if a write fails, earlier writes are undone. Throws `PatchError`.
  *
+ * `\n`, `\r\n` and a lone `\r` each end a line. Lines that the patch keeps also keep their ending; new lines
+ * get the ending that the file uses most. A move overwrites a file that exists at the new path.
+ *
  * @example
  * ```ts
  * import { applyPatch } from "weakincentives";
