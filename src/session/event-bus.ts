@@ -66,9 +66,9 @@ export class InProcessEventBus implements EventBus {
   #findSubscribers(type: string): readonly Subscription[] {
     const cached = this.#subscribersByType.get(type);
     if (cached) return cached;
-    const hearsAll = !STORED_CONTENT.has(type);
+    const reachesAll = isSharedWithAll(type);
     const audience = [...this.#subscriptions].filter(
-      (s) => s.type === type || (hearsAll && s.type === "*"),
+      (s) => s.type === type || (reachesAll && s.type === "*"),
     );
     this.#subscribersByType.set(type, audience);
     return audience;
@@ -100,9 +100,13 @@ export const nullEventBus: EventBus = Object.freeze({
 });
 
 /**
- * Types of the events that store a conversation. Listeners to `"*"` log, trace or forward what they
- * receive, so these events are delivered only to listeners that name them.
+ * Returns whether subscribers of `"*"` receive events of this type. They log, trace or forward what
+ * they receive, so events that store a conversation reach only subscribers that name them.
  */
+export function isSharedWithAll(type: string): boolean {
+  return !STORED_CONTENT.has(type);
+}
+
 const STORED_CONTENT: ReadonlySet<string> = new Set(["HistoryAdvanced", "CompactionKept"]);
 
 interface Subscription {

@@ -24,6 +24,14 @@ test("recordingBus() records and delivers events, and finds them by type", () =>
   expect(bus.events).toHaveLength(2);
 });
 
+test("recordingBus() lists events that store a conversation only by their type", () => {
+  const bus = recordingBus();
+  const stamp = { sessionId: "s", promptName: "p", adapter: "a", createdAt: "2030-01-01" };
+  bus.publish({ type: "HistoryAdvanced", ...stamp, turn: 1, kept: 0, added: [] });
+  expect([bus.events, bus.types()]).toEqual([[], []]);
+  expect(bus.of("HistoryAdvanced")).toMatchObject([{ turn: 1 }]);
+});
+
 test("recordingBus() records errors of subscribers", () => {
   const bus = recordingBus();
   bus.subscribe("*", () => {

@@ -1,13 +1,13 @@
-import { type EventBus, InProcessEventBus } from "../session/event-bus.ts";
+import { type EventBus, InProcessEventBus, isSharedWithAll } from "../session/event-bus.ts";
 import type { BusEvent, EventOf, EventType } from "../session/event-map.ts";
 
 /** An event bus that records everything published. */
 export interface RecordingBus extends EventBus {
-  /** All events, in order. */
+  /** All events that subscribers of `"*"` receive, in order. */
   readonly events: readonly BusEvent[];
-  /** Returns the types of all events, in order. */
+  /** Returns the types of `events`, in order. */
   types(): readonly EventType[];
-  /** Returns all events of a type, in order. */
+  /** Returns all events of a type, in order, also `HistoryAdvanced` and `CompactionKept`. */
   of<Type extends EventType>(type: Type): readonly EventOf<Type>[];
   /** Errors thrown by subscribers. */
   readonly errors: readonly unknown[];
@@ -27,6 +27,7 @@ export interface RecordingBus extends EventBus {
  * ```
  */
 export function recordingBus(): RecordingBus {
+  const published: BusEvent[] = [];
   const events: BusEvent[] = [];
   const errors: unknown[] = [];
   const bus = new InProcessEventBus({ onError: (error) => void errors.push(error) });
@@ -35,9 +36,10 @@ export function recordingBus(): RecordingBus {
     errors,
     types: () => events.map(({ type }) => type),
     of: <Type extends EventType>(type: Type) =>
-      events.filter((event): event is EventOf<Type> => event.type === type),
+      published.filter((event): event is EventOf<Type> => event.type === type),
     publish(event) {
-      events.push(event);
+      published.push(event);
+      if (isSharedWithAll(event.type)) events.push(event);
       bus.publish(event);
     },
     subscribe: (type, handler) => bus.subscribe(type, handler),
