@@ -2,7 +2,13 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { codeInterpreterTool, MarkdownSection, Prompt, PromptTemplate, Session } from "weakincentives";
+import {
+  codeInterpreterTool,
+  MarkdownSection,
+  Prompt,
+  PromptTemplate,
+  Session,
+} from "weakincentives";
 import { LocalProvider, scriptedModel } from "weakincentives/local";
 import { OpenAIAdapter, OpenAIContainerWorkspaceSection } from "weakincentives/openai";
 import * as z from "zod";
@@ -51,7 +57,10 @@ try {
   const { files } = await workspace.diff();
   console.log(files.map(({ path, status }) => `${status} ${path}`).join(", "));
   const { changed, conflicts, conflictsDir } = await workspace.cleanup();
-  console.log(changed, conflicts.map(({ path }) => path));
+  console.log(
+    changed,
+    conflicts.map(({ path }) => path),
+  );
   const version = await readFile(join(conflictsDir ?? "", "plan.txt"), "utf8");
   console.log(JSON.stringify([await readFile(join(folder, "plan.txt"), "utf8"), version]));
   await rm(conflictsDir ?? "", { recursive: true });
