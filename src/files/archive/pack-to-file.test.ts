@@ -1,6 +1,7 @@
-import { readFileSync, truncateSync } from "node:fs";
+import { chmodSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { readTarContents } from "../../../tests/support/read-tar-contents.ts";
 import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { packDirectory } from "./pack-directory.ts";
 import { packToFile } from "./pack-to-file.ts";
@@ -24,6 +25,20 @@ describe("packToFile()", () => {
     const again = join(temporaryTree(), "b.tar");
     writeTarFile({ folder, path: again });
     expect(readFileSync(again).equals(tar)).toBe(true);
+  });
+
+  test("keeps the permission bits of files and returns those that are not 644", async () => {
+    const folder = temporaryTree({ "a/b.txt": "1", "run.sh": "2", plain: "3", odd: "4" });
+    const modes = { "a/b.txt": 0o600, "run.sh": 0o755, odd: 0o4711 };
+    for (const [path, mode] of Object.entries(modes)) chmodSync(join(folder, path), mode);
+    const path = join(temporaryTree(), "a.tar");
+    expect(Object.fromEntries(await packToFile(folder, path))).toEqual({ ...modes, odd: 0o711 });
+    expect((await readTarContents(path)).modes).toEqual({ ...modes, odd: 0o711, plain: 0o644 });
+    const tar = join(temporaryTree(), "b.tar");
+    writeFileSync(tar, await new Response(packDirectory(folder)).bytes());
+    expect((await readTarContents(tar)).modes).toEqual({
+      ...{ "a/b.txt": 0o644, "run.sh": 0o755, odd: 0o755, plain: 0o644 },
+    });
   });
 
   test("never overwrites an existing file", async () => {

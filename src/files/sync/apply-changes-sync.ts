@@ -1,7 +1,17 @@
 import { randomUUID } from "node:crypto";
-import { chmodSync, copyFileSync, lstatSync, renameSync, rmdirSync, rmSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  copyFileSync,
+  fchmodSync,
+  lstatSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { getErrorMessage } from "../../base/errors.ts";
+import { openNoFollow } from "../../host/open-no-follow.ts";
 import { threadJob } from "../../host/threads/thread-job.ts";
 import { getErrorCode } from "../../host/to-filesystem-error.ts";
 import { ContainedPaths } from "./contained-paths.ts";
@@ -20,6 +30,8 @@ export interface ApplyChangesTask {
   readonly files: readonly (readonly [path: string, from: string])[];
   /** Folders to create if they are missing. */
   readonly folders: readonly string[];
+  /** The permission bits of files, set after all are written. @default files keep theirs */
+  readonly modes?: readonly (readonly [path: string, mode: number])[] | undefined;
 }
 
 /**
@@ -27,7 +39,7 @@ export interface ApplyChangesTask {
  * a folder can replace a file. Returns the failures in order.
  */
 export function applyChangesSync(task: ApplyChangesTask): readonly SyncFailure[] {
-  const { root, deleted, pruneFolders, removedFolders, files, folders } = task;
+  const { root, deleted, pruneFolders, removedFolders, files, folders, modes = [] } = task;
   const failed: SyncFailure[] = [];
   const collectFailure = (path: string, work: () => void) => {
     try {
@@ -42,6 +54,9 @@ export function applyChangesSync(task: ApplyChangesTask): readonly SyncFailure[]
   const after = new ContainedPaths(root); // folders may have been removed
   for (const [path, from] of files) collectFailure(path, () => placeFile(path, from, after));
   for (const path of folders) collectFailure(path, () => after.createFolder(path));
+  const unwritten = new Set(failed.map(({ path }) => path));
+  for (const [path, mode] of modes)
+    if (!unwritten.has(path)) collectFailure(path, () => setMode(after.resolve(path), mode));
   return failed;
 }
 
@@ -75,6 +90,16 @@ function placeFile(path: string, from: string, places: ContainedPaths): void {
   if (before?.isFile()) chmodSync(from, before.mode & 0o777);
   if (before?.isDirectory()) rmdirSync(at);
   moveFile(from, at);
+}
+
+/** Sets the permission bits of a file. Its owner can always read it, so that it can be copied. */
+function setMode(at: string, mode: number): void {
+  const file = openNoFollow(at);
+  try {
+    fchmodSync(file, (mode & 0o777) | 0o400);
+  } finally {
+    closeSync(file);
+  }
 }
 
 /** Moves a file, also to another disk. */

@@ -7,8 +7,9 @@ const MAX_INLINE_STEPS = 32;
 
 /** Applies changes to a folder, off the event loop. Returns the failures in order. */
 export async function applyChanges(task: ApplyChangesTask): Promise<readonly SyncFailure[]> {
-  const { deleted, removedFolders, files, folders } = task;
-  const steps = deleted.length + removedFolders.length + files.length + folders.length;
+  const { deleted, removedFolders, files, folders, modes = [] } = task;
+  const all = [deleted, removedFolders, files, folders, modes];
+  const steps = all.reduce((sum, { length }) => sum + length, 0);
   if (steps <= MAX_INLINE_STEPS) return applyChangesSync(task);
   return await runInThread(applyChangesJob, task, {
     job: "applies file changes",

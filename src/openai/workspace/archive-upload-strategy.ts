@@ -1,6 +1,7 @@
 import { copyFile, link, mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { WinkError } from "../../base/errors.ts";
+import { PLAIN_MODE } from "../../files/archive/tar/write-tar.ts";
 import { digestTree } from "../../files/digests/digest-files.ts";
 import { listAncestors } from "../../files/path.ts";
 import type { SyncFailure } from "../../files/sync/sync-failure.ts";
@@ -22,6 +23,8 @@ interface PendingArchive {
   readonly digest: string;
   /** The digest of every file once the archive is unpacked. */
   readonly digestsAfter: ReadonlyMap<string, string>;
+  /** The mode of every file that is not 644, once the archive is unpacked. */
+  readonly modesAfter: ReadonlyMap<string, number>;
   /** Whether it contains all files, rather than changes. */
   readonly isFull: boolean;
 }
@@ -41,6 +44,8 @@ export class ArchiveUploadStrategy implements TransferStrategy {
   #fillCount = 0;
   /** The digest of each file in the container. */
   #knownDigests: ReadonlyMap<string, string> = new Map();
+  /** The mode of each file in the container that is not 644. */
+  #knownModes: ReadonlyMap<string, number> = new Map();
   /** The digests that the container's interpreter should have stored, or `null`. */
   #rememberedDigests: ReadonlyMap<string, string> | null = null;
   #pendingArchives: PendingArchive[] = [];
@@ -56,9 +61,14 @@ export class ArchiveUploadStrategy implements TransferStrategy {
     this.#archive = archive;
   }
 
+  get usesFileList(): boolean {
+    return !this.#runsPython;
+  }
+
   async fill(step: FillStep): Promise<number> {
     this.#pendingArchives = [];
     this.#knownDigests = new Map();
+    this.#knownModes = new Map();
     this.#rememberedDigests = null;
     this.#listing = null;
     this.#fillCount += 1;
@@ -75,8 +85,8 @@ export class ArchiveUploadStrategy implements TransferStrategy {
     if (this.#runsPython) await this.#unpackAll(step);
     const stage = await this.#parts.mirror.createStage();
     try {
-      const digestsAfter = await this.#stageChanges(touched, stage);
-      if (digestsAfter) await this.#uploadChanges(stage, digestsAfter, step);
+      const staged = await this.#stageChanges(touched, stage);
+      if (staged) await this.#uploadChanges(stage, staged, step);
     } finally {
       await rm(stage, { recursive: true, force: true });
     }
@@ -113,9 +123,9 @@ export class ArchiveUploadStrategy implements TransferStrategy {
     if (!this.#modelUnpacks) return;
     const before = this.#pendingArchives;
     this.#pendingArchives = before.filter(({ digest }) => !printed.includes(digest));
-    this.#knownDigests =
-      before.filter((archive) => !this.#pendingArchives.includes(archive)).at(-1)?.digestsAfter ??
-      this.#knownDigests;
+    const unpacked = before.filter((archive) => !this.#pendingArchives.includes(archive)).at(-1);
+    this.#knownDigests = unpacked?.digestsAfter ?? this.#knownDigests;
+    this.#knownModes = unpacked?.modesAfter ?? this.#knownModes;
   }
 
   /** Whether the model was instructed to unpack an archive and has not done so. */
@@ -134,16 +144,18 @@ export class ArchiveUploadStrategy implements TransferStrategy {
     this.#rememberedDigests = null;
     const found = await findContainerChanges(
       this.#knownDigests,
-      { ...this.#parts, rememberedDigest },
+      { ...this.#parts, rememberedDigest, knownModes: this.#knownModes },
       step,
     );
     this.#rememberedDigests = found.now;
     try {
       const files = new Map([...found.files].filter(([path]) => !touched.has(path)));
       const deleted = found.deleted.filter((path) => !touched.has(path));
+      const modes = new Map([...found.modes].filter(([path]) => !touched.has(path)));
       const isTouched = (folder: string) => touched.has(`${folder}/`);
-      const failed = await mirror.applyChanges({ ...found, files, deleted, isTouched });
+      const failed = await mirror.applyChanges({ ...found, files, deleted, modes, isTouched });
       this.#knownDigests = revertFailed(found.now, failed, this.#knownDigests);
+      this.#knownModes = revertFailed(found.modesNow, failed, this.#knownModes);
       return { failed: [...found.failed, ...failed], isComplete: true };
     } finally {
       await rm(found.stage, { recursive: true, force: true });
@@ -163,12 +175,12 @@ export class ArchiveUploadStrategy implements TransferStrategy {
 
   async #uploadAll(step: TransferStep): Promise<PendingArchive> {
     const { mirror, connection } = this.#parts;
-    const [digestsAfter] = await Promise.all([
+    const [digestsAfter, modesAfter] = await Promise.all([
       mirror.digests(step.signal),
       connection.uploadArchive(mirror.root, this.#archive, mirror, step),
     ]);
     const digest = digestTree(digestsAfter);
-    const all = { archive: this.#archive, digest, digestsAfter, isFull: true };
+    const all = { archive: this.#archive, digest, digestsAfter, modesAfter, isFull: true };
     this.#pendingArchives = [all];
     return all;
   }
@@ -177,7 +189,9 @@ export class ArchiveUploadStrategy implements TransferStrategy {
     const [all] = this.#pendingArchives;
     if (!all) return;
     await this.#unpack(all, step, () => this.#uploadAll(step));
-    this.#knownDigests = this.#pendingArchives[0]?.digestsAfter ?? all.digestsAfter;
+    const { digestsAfter, modesAfter } = this.#pendingArchives[0] ?? all; // it may be a second upload
+    this.#knownDigests = digestsAfter;
+    this.#knownModes = modesAfter;
     this.#rememberedDigests = this.#knownDigests;
     this.#pendingArchives = [];
   }
@@ -203,27 +217,33 @@ export class ArchiveUploadStrategy implements TransferStrategy {
     );
   }
 
-  /**
-   * Stages only the files that differ from those in the container. Returns the digests that all files
-   * will have, or `null` if nothing differs.
-   */
-  async #stageChanges(
-    touched: ReadonlySet<string>,
-    stage: string,
-  ): Promise<ReadonlyMap<string, string> | null> {
+  /** The digests and modes of the files in the container once all uploaded archives are unpacked. */
+  get #latest(): Pick<PendingArchive, "digestsAfter" | "modesAfter"> {
+    const known = { digestsAfter: this.#knownDigests, modesAfter: this.#knownModes };
+    return this.#pendingArchives.at(-1) ?? known;
+  }
+
+  /** Stages only the files that differ from those in the container, or returns `null` if none does. */
+  async #stageChanges(touched: ReadonlySet<string>, stage: string): Promise<StagedChanges | null> {
     const { mirror } = this.#parts;
-    const known = this.#pendingArchives.at(-1)?.digestsAfter ?? this.#knownDigests;
+    const { digestsAfter: known, modesAfter: modes } = this.#latest;
     const digestsAfter = new Map(known);
+    const sent = new Map<string, string>();
     const removed: string[] = [];
     for (const touch of touched) {
       const isFolder = touch.endsWith("/");
       const path = isFolder ? touch.slice(0, -1) : touch;
       const found = await mirror.computeDigest(path);
-      const isSame = found === (known.get(path) ?? null);
+      const mode = await mirror.readMode(path);
+      const hasSameMode = mode === null || mode === (modes.get(path) ?? PLAIN_MODE);
+      const isSame = found === (known.get(path) ?? null) && hasSameMode;
       if (isSame && (found !== null || !isFolder)) continue;
       const digest = await this.#stageFile(path, found, stage);
-      if (digest === null || digest === "folder") digestsAfter.delete(path);
-      else digestsAfter.set(path, digest);
+      digestsAfter.delete(path);
+      if (digest !== null && digest !== "folder") {
+        digestsAfter.set(path, digest);
+        sent.set(path, digest);
+      }
       // Deleted, or replaced: a file by a folder, or an empty folder by a file.
       if (digest === null || (digest === "folder") === known.has(path)) removed.push(path);
       if (digest === null) removed.push(...(await this.#findRemovedFolders(path)));
@@ -231,8 +251,8 @@ export class ArchiveUploadStrategy implements TransferStrategy {
     // The contents of a folder come before the folder.
     removed.sort().reverse();
     if (removed.length === 0 && (await readdir(stage)).length === 0) return null;
-    await writeFile(join(stage, REMOVED_FILE), JSON.stringify(removed));
-    return digestsAfter;
+    await writeFile(join(stage, REMOVED_FILE), JSON.stringify(removed), { mode: 0o644 });
+    return { digestsAfter, sent };
   }
 
   /** Stages a file and returns the digest of the staged copy, which later local writes do not affect. */
@@ -255,16 +275,18 @@ export class ArchiveUploadStrategy implements TransferStrategy {
 
   async #uploadChanges(
     stage: string,
-    digestsAfter: ReadonlyMap<string, string>,
+    { digestsAfter, sent }: StagedChanges,
     step: TransferStep,
   ): Promise<void> {
-    const known = this.#pendingArchives.at(-1)?.digestsAfter ?? this.#knownDigests;
-    const sent = new Map([...digestsAfter].filter(([path, digest]) => known.get(path) !== digest));
+    const { modesAfter: modes } = this.#latest;
     const upload = async (): Promise<PendingArchive> => {
       const archive = createUploadName("tar");
       const { connection, mirror } = this.#parts;
-      await connection.uploadArchive(stage, archive, mirror, step);
-      return { archive, digest: digestTree(sent), digestsAfter, isFull: false };
+      const staged = await connection.uploadArchive(stage, archive, mirror, step);
+      const isKept = ([path]: readonly [string, number]) =>
+        digestsAfter.has(path) && !sent.has(path);
+      const modesAfter = new Map([...[...modes].filter(isKept), ...staged]);
+      return { archive, digest: digestTree(sent), digestsAfter, modesAfter, isFull: false };
     };
     const pending = await upload();
     if (this.#runsPython) {
@@ -272,6 +294,7 @@ export class ArchiveUploadStrategy implements TransferStrategy {
       this.#rememberedDigests = null;
       await this.#unpack(pending, step, upload);
       this.#knownDigests = digestsAfter;
+      this.#knownModes = pending.modesAfter;
       if (isRemembered) this.#rememberedDigests = digestsAfter;
     } else {
       this.#pendingArchives.push(pending);
@@ -279,18 +302,26 @@ export class ArchiveUploadStrategy implements TransferStrategy {
   }
 }
 
-/** Keeps the earlier digests of files that could not be applied locally, so that the next pull finds them. */
-function revertFailed(
-  now: ReadonlyMap<string, string>,
+/** The local changes that are staged for an upload. */
+interface StagedChanges {
+  /** The digest of every file once the changes are in the container. */
+  readonly digestsAfter: ReadonlyMap<string, string>;
+  /** The digests of the staged files. */
+  readonly sent: ReadonlyMap<string, string>;
+}
+
+/** Keeps the earlier state of files that could not be applied locally, so that the next pull finds them. */
+function revertFailed<State>(
+  now: ReadonlyMap<string, State>,
   failed: readonly SyncFailure[],
-  before: ReadonlyMap<string, string>,
-): ReadonlyMap<string, string> {
+  before: ReadonlyMap<string, State>,
+): ReadonlyMap<string, State> {
   if (failed.length === 0) return now;
   const known = new Map(now);
   for (const { path } of failed) {
-    const digest = before.get(path);
-    if (digest === undefined) known.delete(path);
-    else known.set(path, digest);
+    const state = before.get(path);
+    if (state === undefined) known.delete(path);
+    else known.set(path, state);
   }
   return known;
 }

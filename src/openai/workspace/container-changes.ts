@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { getErrorMessage, WinkError } from "../../base/errors.ts";
 import { isPlainObject } from "../../base/freeze.ts";
 import { parseJson } from "../../base/json.ts";
-import { readStrings } from "../../base/loose-fields.ts";
+import { readNumber, readRecord, readString, readStrings } from "../../base/loose-fields.ts";
+import { PLAIN_MODE } from "../../files/archive/tar/write-tar.ts";
 import { unpackArchive } from "../../files/archive/unpack-archive.ts";
 import { digestTree } from "../../files/digests/digest-files.ts";
 import { normalizePath } from "../../files/path.ts";
@@ -24,6 +25,10 @@ import type { TransferStep } from "./workspace-connection.ts";
 export interface ContainerChanges extends FoundChanges {
   /** The digest of every file in the container, which its interpreter has stored too. */
   readonly now: ReadonlyMap<string, string>;
+  /** The mode of every file in the container that is not 644. */
+  readonly modesNow: ReadonlyMap<string, number>;
+  /** The modes that code changed. */
+  readonly modes: ReadonlyMap<string, number>;
   readonly failed: readonly SyncFailure[];
   /** The local folder with the downloaded bytes. The caller removes it. */
   readonly stage: string;
@@ -33,6 +38,8 @@ export interface ContainerChanges extends FoundChanges {
 export interface ChangeSearchParts extends StrategyParts {
   /** The tree digest of the known files if the container's interpreter has stored them, else `null`. */
   readonly rememberedDigest: string | null;
+  /** The mode of each known file that is not 644. */
+  readonly knownModes: ReadonlyMap<string, number>;
 }
 
 /** Thrown when the changes did not match their digest, even on the second attempt. */
@@ -84,7 +91,8 @@ async function findChangesOnce(
     const options = { signal, maxBytes: LIMITS.maxTotalBytes * 2 };
     await connection.send((calls) => calls.downloadTo(containerId, made, path, options), signal);
     await deleteQuietly(made, parts, step);
-    const found = await unpackChanges(path, stage, { known, signal });
+    const { knownModes } = parts;
+    const found = await unpackChanges(path, stage, { known, knownModes, signal });
     await rm(path);
     if (digestTree(found.now) === digest) return { ...found, stage };
   } catch (error) {
@@ -142,7 +150,7 @@ async function findNewestFile(name: string, calls: ContainerCalls, step: Transfe
 async function unpackChanges(
   path: string,
   stage: string,
-  { known, signal }: { readonly known: ReadonlyMap<string, string>; readonly signal: AbortSignal },
+  { known, knownModes, signal }: UnpackingParts,
 ): Promise<Omit<ContainerChanges, "stage">> {
   const into = join(stage, "files");
   await mkdir(into);
@@ -150,14 +158,57 @@ async function unpackChanges(
   const unpacked = await unpackArchive(path, { into, limits, note: REPORT_FILE, signal });
   const files = new Map<string, string>();
   const now = new Map(known);
-  for (const { path, digest, hostPath } of unpacked.files) {
+  const report = parseReport(unpacked.note);
+  const renamed = readRecord(report, "renamed");
+  for (const { path: name, digest, hostPath } of unpacked.files) {
+    const given = readString(renamed, name);
+    const path = known.has(given) ? given : name; // only known files may have odd names
     now.set(path, digest);
     files.set(path, hostPath);
   }
-  const report = parseReport(unpacked.note);
   const deleted = readStrings(report, "deleted").filter((gone) => now.delete(gone));
   const folders = readStrings(report, "folders").filter(isValidPath);
-  return { files, now, deleted, failed: parseSkipped(report), folders };
+  const modes = compareModes(report, { now, known, knownModes });
+  return { files, now, deleted, failed: parseSkipped(report), folders, ...modes };
+}
+
+/** The known state that the unpacked changes are compared with. */
+interface UnpackingParts {
+  readonly known: ReadonlyMap<string, string>;
+  readonly knownModes: ReadonlyMap<string, number>;
+  readonly signal: AbortSignal;
+}
+
+/** Finds the modes that code changed. Files without a reported mode have the mode of new files. */
+function compareModes(
+  report: Readonly<Record<string, unknown>>,
+  { now, known, knownModes }: Omit<UnpackingParts, "signal"> & Pick<ContainerChanges, "now">,
+): Pick<ContainerChanges, "modes" | "modesNow"> {
+  const reported = readRecord(report, "modes");
+  const newFileMode = readNumber(report, "defaultMode");
+  const modes = new Map<string, number>();
+  const modesNow = new Map<string, number>();
+  for (const path of new Set([...Object.keys(reported), ...knownModes.keys()])) {
+    if (!now.has(path)) continue;
+    const before = known.has(path) ? (knownModes.get(path) ?? PLAIN_MODE) : PLAIN_MODE;
+    const isReported = Object.hasOwn(reported, path);
+    const given = isReported ? readNumber(reported, path) : newFileMode;
+    const mode = given === null ? null : toHostMode(given & 0o777, newFileMode ?? PLAIN_MODE);
+    if (mode !== null && mode !== before) modes.set(path, mode);
+    if ((mode ?? before) !== PLAIN_MODE) modesNow.set(path, mode ?? before);
+  }
+  return { modes, modesNow };
+}
+
+/**
+ * Returns the mode that a file should have on the host, or `null` if its mode says nothing. New files usually
+ * have mode 644. Where they have another one, such as 666, no one chose it.
+ */
+function toHostMode(mode: number, newFileMode: number): number | null {
+  if (newFileMode === PLAIN_MODE) return mode;
+  if (mode === newFileMode) return null;
+  const newProgramMode = newFileMode | ((newFileMode & 0o444) >> 2);
+  return mode === newProgramMode ? 0o755 : mode;
 }
 
 function parseReport(note: Uint8Array | null): Readonly<Record<string, unknown>> {

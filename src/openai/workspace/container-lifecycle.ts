@@ -30,6 +30,10 @@ export interface ContainerContents {
   readonly fileCount: number;
   /** Whether changes that code made were lost when the container was last filled. */
   readonly hasLostWork: boolean;
+  /** The entries of the lost container that could not be copied from it, when another was last filled. */
+  readonly lostEntries: readonly string[];
+  /** Whether code may have made changes in the lost container that the provider does not list. */
+  readonly hasUnlistedChanges: boolean;
   /** Whether files are uploaded one by one, under flat names. */
   readonly writesThrough: boolean;
 }
@@ -50,6 +54,10 @@ export interface ReplacedFiles {
   readonly isStale: boolean;
   /** Whether the files have flat names. */
   readonly isFlat: boolean;
+  /** The entries that could not be copied from the lost container. */
+  readonly lostEntries: readonly string[];
+  /** Whether code may have made changes that the provider does not list. */
+  readonly hasUnlistedChanges: boolean;
 }
 
 interface LostContainer {
@@ -307,12 +315,23 @@ export class ContainerLifecycle {
 
   /** Publishes a replacement. The model is notified only about a container that was ready. */
   #publishReplacement({ containerId, reason, hasServed }: LostContainer, replacedBy: string): void {
-    const { contents, connection } = this.#options;
-    const { fileCount: restored = 0, hasLostWork = false, writesThrough = false } = contents ?? {};
+    const { contents = NO_CONTENTS, connection } = this.#options;
+    const { fileCount: restored, hasLostWork, lostEntries, hasUnlistedChanges } = contents;
     const lost = hasServed ? ["the memory of running code"] : [];
     if (hasLostWork) lost.push("changes that code made to files since the last download");
-    const isStale = hasLostWork || (this.#pendingReplacement?.isStale ?? false);
-    if (hasServed) this.#pendingReplacement = { isStale, isFlat: writesThrough };
+    if (hasUnlistedChanges) lost.push(UNLISTED_CHANGES);
+    lost.push(...lostEntries.slice(0, MAX_LISTED_ENTRIES));
+    const others = lostEntries.length - MAX_LISTED_ENTRIES;
+    if (others > 0) lost.push(`${others} other files`);
+    const before = this.#pendingReplacement; // the model may have missed it
+    if (hasServed) {
+      this.#pendingReplacement = {
+        isStale: hasLostWork || (before?.isStale ?? false),
+        isFlat: contents.writesThrough,
+        lostEntries: [...(before?.lostEntries ?? []), ...lostEntries],
+        hasUnlistedChanges: hasUnlistedChanges || (before?.hasUnlistedChanges ?? false),
+      };
+    }
     const event = { containerId, replacedBy, reason, restored, lost };
     connection.publish({ type: "ContainerReplaced", ...event });
   }
@@ -327,6 +346,21 @@ export class ContainerLifecycle {
     }
   }
 }
+
+/** The most entries that one event lists. */
+const MAX_LISTED_ENTRIES = 1_000;
+
+const UNLISTED_CHANGES =
+  "file modes, empty folders and symlinks that code made, which the provider does not list";
+
+/** A container that stays empty. */
+const NO_CONTENTS = {
+  fileCount: 0,
+  hasLostWork: false,
+  lostEntries: [],
+  hasUnlistedChanges: false,
+  writesThrough: false,
+} as const;
 
 function createNeverAbortedSignal(): AbortSignal {
   return new AbortController().signal;

@@ -132,6 +132,50 @@ describe("Mirror", () => {
     expect(statSync(join(mirror.root, "run.sh")).mode & 0o777).toBe(0o755);
   });
 
+  test("sets the permission bits that code changed, and keeps files readable for their owner", async () => {
+    const mirror = await createMirror({ "a.txt": "a", "b.txt": "b", "c.txt": "c" });
+    const modes = new Map([
+      ["a.txt", 0o750],
+      ["b.txt", 0o4077],
+      ["new.txt", 0o600],
+    ]);
+    const files = { "a.txt": "changed", "new.txt": "new" };
+    expect(await mirror.applyChanges(await createChanges(mirror, files, { modes }))).toEqual([]);
+    const read = (path: string) => mirror.readMode(path);
+    expect(await Promise.all(["a.txt", "b.txt", "c.txt", "new.txt"].map(read))).toEqual([
+      ...[0o750, 0o477, 0o644, 0o600],
+    ]);
+    expect([await mirror.readMode("no"), await mirror.readMode(".")]).toEqual([null, null]);
+  });
+
+  test("never sets modes through a symlink, and reports them", async () => {
+    const outside = temporaryTree({ "a.txt": "theirs" });
+    const mirror = await createMirror({ "a.txt": "a" });
+    symlinkSync(outside, join(mirror.root, "out"));
+    symlinkSync(join(outside, "a.txt"), join(mirror.root, "link"));
+    const modes = new Map(["out/a.txt", "link", "gone"].map((path) => [path, 0o777]));
+    const failed = await mirror.applyChanges(await createChanges(mirror, {}, { modes }));
+    expect(failed.map(({ path }) => path)).toEqual(["out/a.txt", "link", "gone"]);
+    expect(statSync(join(outside, "a.txt")).mode & 0o777).toBe(0o644);
+  });
+
+  test("reports a file that could not be written once, without its mode", async () => {
+    const mirror = await createMirror({ "d/a.txt": "a" });
+    const modes = new Map([["d", 0o755]]);
+    const failed = await mirror.applyChanges(await createChanges(mirror, { d: "file" }, { modes }));
+    expect(failed.map(({ path }) => path)).toEqual(["d"]);
+  });
+
+  test("reports new folders with odd names, and keeps mounted ones", async () => {
+    const mirror = await createMirror({ "odd\tfolder/a.txt": "a" });
+    const folders = ["odd\tfolder", "new\nfolder", "back\\slash", "plain"];
+    const failed = await mirror.applyChanges(await createChanges(mirror, {}, { folders }));
+    const reason = "has a name that cannot be used as a path";
+    expect(failed).toEqual(["new\nfolder", "back\\slash"].map((path) => ({ path, reason })));
+    const existing = folders.filter((path) => existsSync(join(mirror.root, path)));
+    expect(existing).toEqual(["odd\tfolder", "plain"]);
+  });
+
   test("computes digests of files and recognizes folders and other entries", async () => {
     const mirror = await createMirror({ "d/a.txt": "a" });
     symlinkSync("d/a.txt", join(mirror.root, "link"));

@@ -10,6 +10,7 @@ import { applyChanges } from "../../files/sync/apply-changes.ts";
 import type { SyncFailure } from "../../files/sync/sync-failure.ts";
 import type { TemporaryFolder } from "../../host/temporary-folder.ts";
 import { toFilesystemErrorWithRemedy } from "../../host/to-filesystem-error.ts";
+import { ODD_NAME_REASON } from "./python-snippets.ts";
 
 /** The changes that code made to the files in a container. */
 export interface FoundChanges {
@@ -18,6 +19,8 @@ export interface FoundChanges {
   readonly deleted: readonly string[];
   /** Every folder in the container, or `null` if that is unknown. */
   readonly folders: readonly string[] | null;
+  /** The new permission bits of files. @default files keep theirs, and new ones have 644 or 755 */
+  readonly modes?: ReadonlyMap<string, number> | undefined;
   /** Whether a folder was created or removed locally, so that the local state wins. @default none */
   readonly isTouched?: (folder: string) => boolean;
 }
@@ -87,6 +90,12 @@ export class Mirror extends MountedFolder {
     return await hashFile(at);
   }
 
+  /** Returns the permission bits of a file, or `null` if there is none. */
+  async readMode(path: string): Promise<number | null> {
+    const found = await lstat(join(this.root, path)).catch(() => null);
+    return found?.isFile() ? found.mode & 0o777 : null;
+  }
+
   /** Creates an empty folder next to the files, for transfers. */
   async createStage(): Promise<string> {
     this.#stageCount += 1;
@@ -121,15 +130,23 @@ export class Mirror extends MountedFolder {
     const gone = local?.filter((folder) => !inContainer.has(folder)).reverse() ?? [];
     const known = new Set(local);
     const created = changes.folders?.filter((folder) => !known.has(folder)) ?? [];
-    return await applyChanges({
+    const odd = created.filter(isOddName).map((path) => ({ path, reason: ODD_NAME_REASON }));
+    const failed = await applyChanges({
       root: this.root,
       deleted,
       pruneFolders: changes.folders === null,
       removedFolders: gone.filter(isUntouched),
       files: [...files],
-      folders: created.filter(isUntouched),
+      folders: created.filter((folder) => isUntouched(folder) && !isOddName(folder)),
+      modes: [...(changes.modes ?? [])],
     });
+    return [...odd, ...failed];
   }
+}
+
+/** Whether a name has control characters or backslashes. New entries with such names are not copied. */
+function isOddName(path: string): boolean {
+  return /[\p{Cc}\\]/u.test(path);
 }
 
 /** An archive whose contents the mirror starts with. */

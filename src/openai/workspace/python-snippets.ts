@@ -13,6 +13,12 @@ const UPLOADED_NAME_PATTERN = `(?:[0-9a-f]{32}|file-\\w{20,})-|${OWN_PREFIX}`;
 /** Matches control characters, backslashes, and surrogates that replace invalid UTF-8 bytes. */
 const INVALID_NAME_PATTERN = "[\\x00-\\x1f\\x7f-\\x9f\\\\\\udc80-\\udcff]";
 
+/** The name of an archived file whose real name is in the report, because a tar reader may refuse it. */
+const RENAMED_PREFIX = `${OWN_PREFIX}renamed-`;
+
+/** Why a new entry with an odd name stays in the container. */
+export const ODD_NAME_REASON = "has a name that cannot be used as a path";
+
 const SYMLINK_REASON = "is a symlink, and only files and folders are synced";
 
 /** Marks the output of a snippet, so that other code does not print the same by chance. */
@@ -64,9 +70,18 @@ export function unpackSnippet(
                     os.rmdir(path)
             elif os.path.lexists(path):
                 os.remove(path)
+        files = [m for m in members if m.isfile()]
+        for m in files:
+            if os.path.islink(m.name) or os.path.isfile(m.name):
+                os.remove(m.name)
         tar.extractall(".", members)
     os.remove(archive)
-    for path in [m.name for m in members if m.isfile()]:
+    for m in files:
+        try:
+            os.chmod(m.name, m.mode & 0o777)
+        except OSError:
+            pass
+    for path in [m.name for m in files]:
         one = hashlib.sha256()
         with open(path, "rb") as file:
             while part := file.read(1 << 20):
@@ -88,8 +103,10 @@ export type KnownFiles = string | { readonly digest: string };
 
 /**
  * Creates code that compares every file below /mnt/data with its known digest, packs new and changed
- * files into an archive there, with a report of deletions, and prints the digest of all files. Stored
- * digests are used only if they match the given digest. Otherwise the code does nothing.
+ * files into an archive there, with a report of deletions, folders and modes, and prints the digest of all
+ * files. Stored digests are used only if they match the given digest. Otherwise the code does nothing. The
+ * report contains the modes that differ from those of new files, `null` if unknown, and no modes at all if
+ * the container's file system does not keep them.
  */
 export function changesSnippet(known: KnownFiles, archive: string, limits: ChangeLimits): string {
   return `def _wink():
@@ -98,13 +115,20 @@ export function changesSnippet(known: KnownFiles, archive: string, limits: Chang
     os.chdir("/mnt/data")
     ${typeof known === "string" ? loadKnownFromList(known) : loadKnownFromMemory(known.digest)}
     now, skipped, left = {}, [], ${limits.maxTotalBytes}
-    folders, closed = [], []
+    folders, closed, modes, renamed = [], [], {}, {}
     def skip(path, problem):
-        skipped.append([path.encode("utf-8", "backslashreplace").decode(), str(problem)])
+        skipped.append([os.fsencode(path).decode("utf-8", "backslashreplace"), str(problem)])
     def close(problem):
         closed.append(os.path.relpath(problem.filename, "."))
         skip(closed[-1], problem)
     tar = tarfile.open("${archive}", "w", format=tarfile.PAX_FORMAT)
+    default = os.stat("${archive}").st_mode & 0o777
+    try:
+        os.chmod("${archive}", 0o700)
+        has_modes = os.stat("${archive}").st_mode & 0o777 == 0o700
+        os.chmod("${archive}", default)
+    except OSError:
+        has_modes = False
     def pack(path, size, mode, file):
         info = tarfile.TarInfo(path)
         info.size, info.mode = size, mode
@@ -115,6 +139,9 @@ export function changesSnippet(known: KnownFiles, archive: string, limits: Chang
         for path in [prefix + name for name in inner]:
             if os.path.islink(path):
                 skip(path, "${SYMLINK_REASON}")
+            elif path.count("/") > 63 or re.search(r"[\\udc80-\\udcff]", path):
+                if not os.listdir(path):
+                    skip(path, "${ODD_NAME_REASON}")
             else:
                 folders.append(path)
         for path in [prefix + name for name in names]:
@@ -136,24 +163,34 @@ export function changesSnippet(known: KnownFiles, archive: string, limits: Chang
                         one.update(part)
                 digest = one.hexdigest()
                 changed = known.get(path) != digest
-                if changed and (path.count("/") > 63 or re.search(r"${INVALID_NAME_PATTERN}", path)):
-                    raise ValueError("has a name that cannot be used as a path")
+                odd = changed and re.search(r"${INVALID_NAME_PATTERN}", path)
+                if changed and path not in known and (odd or path.count("/") > 63):
+                    raise ValueError("${ODD_NAME_REASON}")
                 if changed and size > left:
                     raise ValueError("exceeds the total size of one download")
             except (OSError, ValueError) as problem:
                 skip(path, problem)
                 if path in known:
-                    now[path] = known[path]
+                    now[path], modes[path] = known[path], None
                 continue
             now[path] = digest
+            if facts.st_mode & 0o777 != default:
+                modes[path] = facts.st_mode & 0o777
             if changed:
                 left -= size
-                pack(path, size, facts.st_mode, io.BytesIO(first) if size <= 1 << 20 else open(path, "rb"))
+                name = path
+                if odd:
+                    name = f"${RENAMED_PREFIX}{len(renamed)}"
+                    renamed[name] = path
+                pack(name, size, facts.st_mode, io.BytesIO(first) if size <= 1 << 20 else open(path, "rb"))
     for path in known:
         if path not in now and any(path.startswith(folder + "/") for folder in closed):
-            now[path] = known[path]
+            now[path], modes[path] = known[path], None
     gone = [path for path in known if path not in now]
-    report = json.dumps({"deleted": gone, "skipped": skipped, "folders": folders}).encode()
+    report = {"deleted": gone, "skipped": skipped, "folders": folders, "renamed": renamed}
+    if has_modes:
+        report.update(modes=modes, defaultMode=default)
+    report = json.dumps(report).encode()
     pack("${REPORT_FILE}", len(report), 0o644, io.BytesIO(report))
     tar.close()
     setattr(sys, "${MEMORY_NAME}", now)

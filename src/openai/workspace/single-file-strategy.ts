@@ -15,6 +15,7 @@ import type { TransferStep } from "./workspace-connection.ts";
  */
 export class SingleFileStrategy implements TransferStrategy {
   readonly writesThrough = true;
+  readonly usesFileList = true;
   readonly #parts: StrategyParts;
   /** The container file of each path. */
   #files = new Map<string, ContainerFile>();

@@ -31,6 +31,8 @@ export interface PullResult {
 export interface TransferStrategy {
   /** Whether a write is uploaded immediately. Otherwise it waits for the next request. */
   readonly writesThrough: boolean;
+  /** Whether changes are found in the provider's file list, which lacks modes, folders and symlinks. */
+  readonly usesFileList: boolean;
   /** Uploads all files of the mirror to a new container. Returns the number of files. */
   fill(step: FillStep): Promise<number>;
   /** Uploads the local changes at these paths. */

@@ -1,4 +1,4 @@
-import { readdirSync, writeFileSync } from "node:fs";
+import { chmodSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { readTarContents } from "../../../tests/support/read-tar-contents.ts";
@@ -32,10 +32,14 @@ describe("WorkspaceConnection.uploadArchive()", () => {
 
   test("uploads a complete archive and removes temporary files", async () => {
     const { upload, calls, containerId, listStages } = await createUploadStage();
-    const file = await upload(folder());
+    const from = folder();
+    chmodSync(join(from, "a.txt"), 0o640);
+    expect([...(await upload(from))]).toEqual([["a.txt", 0o640]]);
     const at = join(temporaryTree(), "x.tar");
-    writeFileSync(at, await calls.download(containerId, file.id));
-    const { files } = await readTarContents(at);
+    for await (const { id } of calls.list(containerId))
+      writeFileSync(at, await calls.download(containerId, id));
+    const { files, modes } = await readTarContents(at);
+    expect(modes).toEqual({ "a.txt": 0o640, "sub/b.bin": 0o644 });
     expect(Object.keys(files)).toEqual(["a.txt", "sub/b.bin"]);
     expect(files["sub/b.bin"]).toEqual(Buffer.alloc(100_000, 7));
     expect(listStages()).toEqual([]);

@@ -9,7 +9,7 @@ import type { Logger } from "../../base/logger.ts";
 import { addUsage, noUsage, type TokenUsage } from "../../base/usage.ts";
 import { packToFile } from "../../files/archive/pack-to-file.ts";
 import type { OpenAIClient } from "../http/client.ts";
-import { ContainerCalls, type ContainerFile } from "../http/container-calls.ts";
+import { ContainerCalls } from "../http/container-calls.ts";
 import { createRetrySettings, withRetries } from "../http/retry.ts";
 import type { Mirror } from "./mirror.ts";
 import { type PythonSettings, runPython } from "./run-python.ts";
@@ -69,20 +69,24 @@ export class WorkspaceConnection {
     return await withRetries(() => request(this.#calls), this.#retry, signal);
   }
 
-  /** Packs a folder into one tar file, uploads it, and deletes the local tar file. */
+  /**
+   * Packs a folder into one tar file, uploads it, and deletes the local tar file. Returns the modes of
+   * packed files that are not 644.
+   */
   async uploadArchive(
     folder: string,
     name: string,
     mirror: Mirror,
     { containerId, signal }: TransferStep,
-  ): Promise<ContainerFile> {
+  ): Promise<ReadonlyMap<string, number>> {
     // On disk, so that its size is known, retries can resend it, and it never has to fit in memory.
     const stage = await mirror.createStage();
     try {
       const path = join(stage, name);
-      await packToFile(folder, path, { signal });
+      const modes = await packToFile(folder, path, { signal });
       const file = new File([await openAsBlob(path)], name);
-      return await this.send((calls) => calls.upload(containerId, file, { signal }), signal);
+      await this.send((calls) => calls.upload(containerId, file, { signal }), signal);
+      return modes;
     } finally {
       await rm(stage, { recursive: true, force: true });
     }

@@ -20,13 +20,34 @@ export function flatText(): string {
 }
 
 /** Returns the note for the model when its container was replaced. */
-export function replacementNote({ isStale, isFlat }: ReplacedFiles): string {
-  const files = isStale
-    ? "The files were restored to their last saved state; later changes by code are lost."
-    : "The files are unchanged.";
+export function replacementNote(replaced: ReplacedFiles): string {
+  const { isFlat } = replaced;
+  const files = describeRestoredFiles(replaced);
   const where = isFlat ? ` The newest /mnt/data/*-${PATHS_FILE} lists where each file is now.` : "";
   return `The container was replaced by a new one. ${files}${where} Variables, imports and processes of earlier code are lost.`;
 }
+
+function describeRestoredFiles(replaced: ReplacedFiles): string {
+  const { isStale, lostEntries, hasUnlistedChanges } = replaced;
+  if (!isStale && !hasUnlistedChanges && lostEntries.length === 0)
+    return "The files are unchanged.";
+  const names = lostEntries.slice(0, MAX_NAMES).map((path) => JSON.stringify(path.slice(0, 200)));
+  const others = lostEntries.length - MAX_NAMES;
+  return [
+    isStale
+      ? "The files were restored to their last saved state; later changes by code are lost."
+      : "The files were restored.",
+    hasUnlistedChanges ? "File modes, empty folders and symlinks that code made are lost." : "",
+    names.length > 0
+      ? `These entries could not be restored and are lost: ${names.join(", ")}${others > 0 ? ` and ${others} more` : ""}.`
+      : "",
+  ]
+    .filter((sentence) => sentence !== "")
+    .join(" ");
+}
+
+/** The most lost entries that a note names. */
+const MAX_NAMES = 20;
 
 function createIntroduction({ files }: MountPlan, unpack: Unpack): string {
   if (files.length === 0)

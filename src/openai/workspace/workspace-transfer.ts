@@ -36,6 +36,12 @@ export class WorkspaceTransfer implements ContainerContents {
   #isFlattened = false;
   #fileCount = 0;
   #hasLostWork = false;
+  /** Whether code may have run since the container was filled. */
+  #hasCodeRun = false;
+  /** The entries of the container that the last download could not copy. */
+  #uncopied: readonly string[] = [];
+  #lostEntries: readonly string[] = [];
+  #hasUnlistedChanges = false;
   #failed: readonly SyncFailure[] = [];
   #pulling: Promise<readonly SyncFailure[]> | null = null;
 
@@ -61,6 +67,16 @@ export class WorkspaceTransfer implements ContainerContents {
     return this.#hasLostWork;
   }
 
+  /** The entries of the lost container that could not be copied from it, when another was last filled. */
+  get lostEntries(): readonly string[] {
+    return this.#lostEntries;
+  }
+
+  /** Whether code may have made changes in the lost container that the provider does not list. */
+  get hasUnlistedChanges(): boolean {
+    return this.#hasUnlistedChanges;
+  }
+
   /** Whether a write is uploaded immediately. */
   get writesThrough(): boolean {
     return this.#strategy.writesThrough;
@@ -78,9 +94,14 @@ export class WorkspaceTransfer implements ContainerContents {
 
   /** Uploads all files to a new container. */
   async fill(step: FillStep): Promise<void> {
+    const { usesFileList } = this.#strategy;
     await this.#sendTouched(step, async () => {
       this.#fileCount = await this.#strategy.fill(step);
     });
+    this.#hasUnlistedChanges = usesFileList && this.#hasCodeRun;
+    this.#hasCodeRun = false;
+    this.#lostEntries = this.#uncopied;
+    this.#uncopied = [];
     this.#hasLostWork = this.#staleness.isStale;
     this.#staleness.markFresh();
   }
@@ -99,6 +120,7 @@ export class WorkspaceTransfer implements ContainerContents {
 
   /** Called after code has run, with its printed output. */
   onCodeRun(printed: string): void {
+    this.#hasCodeRun = true;
     this.#strategy.onCodeOutput(printed);
     this.#shouldFlatten =
       this.#strategy === this.#archiveStrategy && this.#archiveStrategy.hasPendingArchives;
@@ -107,6 +129,7 @@ export class WorkspaceTransfer implements ContainerContents {
 
   /** Called when a request has failed in which code may have run. */
   onPossibleCodeRun(): void {
+    this.#hasCodeRun = true;
     this.#staleness.markStale();
   }
 
@@ -146,6 +169,7 @@ export class WorkspaceTransfer implements ContainerContents {
     try {
       const { failed, isComplete, throttled } = await this.#strategy.pull(this.touched, step);
       this.#failed = failed;
+      this.#uncopied = failed.map(({ path, reason }) => (path === "." ? reason : path));
       if (!isComplete) this.#staleness.markStale();
       if (throttled) throw throttled;
       return failed;

@@ -80,6 +80,8 @@ export async function createContainerManagerFixture(): Promise<ContainerManagerF
           fill: ({ containerId, report, signal }) => fill(containerId, report, signal),
           fileCount: 0,
           hasLostWork: false,
+          lostEntries: [],
+          hasUnlistedChanges: false,
           writesThrough: false,
         },
       });

@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import { createPaxBlocks, fillTarHeader, type TarEntry } from "./tar-header.ts";
 
 function createEntry(path: string, bytes = 0): TarEntry {
-  return { path, type: path.endsWith("/") ? "directory" : "file", bytes, isExecutable: false };
+  const isFolder = path.endsWith("/");
+  return { path, type: isFolder ? "directory" : "file", bytes, mode: isFolder ? 0o755 : 0o644 };
 }
 
 function createHeader(of: TarEntry): string {
@@ -26,9 +27,7 @@ describe("fillTarHeader()", () => {
   test("writes mode 755 for folders and executables, and 644 for other files", () => {
     expect(createHeader(createEntry("a/")).slice(100, 107)).toBe("0000755");
     expect(createHeader(createEntry("a/")).slice(156, 157)).toBe("5");
-    expect(createHeader({ ...createEntry("a"), isExecutable: true }).slice(100, 107)).toBe(
-      "0000755",
-    );
+    expect(createHeader({ ...createEntry("a"), mode: 0o755 }).slice(100, 107)).toBe("0000755");
     expect(createHeader(createEntry("a")).slice(100, 107)).toBe("0000644");
   });
 

@@ -4,20 +4,18 @@ export interface TarEntry {
   readonly path: string;
   readonly type: "file" | "directory";
   readonly bytes: number;
-  readonly isExecutable: boolean;
+  /** The permission bits, such as `0o644`. */
+  readonly mode: number;
 }
 
 /** The block size of the tar format. Headers and contents are padded to full blocks. */
 export const TAR_BLOCK_BYTES = 512;
 
 /** Writes the ustar header of an entry into a block of zeros. {@link createPaxBlocks} adds fields that do not fit. */
-export function fillTarHeader(
-  block: Uint8Array,
-  { path, type, bytes, isExecutable }: TarEntry,
-): void {
+export function fillTarHeader(block: Uint8Array, { path, type, bytes, mode }: TarEntry): void {
   fillUstar(block, {
     name: toPlainName(path),
-    mode: type === "directory" || isExecutable ? 0o755 : 0o644,
+    mode,
     bytes: bytes > MAX_USTAR_BYTES ? 0 : bytes,
     flag: type === "directory" ? "5" : "0",
   });

@@ -10,17 +10,21 @@ export interface TarFileTask {
 }
 
 /**
- * Writes the tar of a folder to a new file. Synchronous, so run it in a thread. Uses the memory of one chunk.
- * Throws `FilesystemError` and then leaves the partial file.
+ * Writes the tar of a folder to a new file, with the permission bits of its files. Synchronous, so run it in
+ * a thread. Uses the memory of one chunk. Returns the modes that are not 644, by path. Throws
+ * `FilesystemError` and then leaves the partial file.
  */
-export function writeTarFile({ folder, path }: TarFileTask): void {
+export function writeTarFile({ folder, path }: TarFileTask): ReadonlyMap<string, number> {
+  const modes = new Map<string, number>();
   const file = withDiskErrors(path, () => openSync(path, "wx"));
   try {
     const emit = (chunk: Uint8Array) => withDiskErrors(path, () => writeAll(file, chunk));
-    writeTar(folder, emit, { reusesChunk: true });
+    const onMode = (entry: string, mode: number) => void modes.set(entry, mode);
+    writeTar(folder, emit, { reusesChunk: true, onMode });
   } finally {
     closeSync(file);
   }
+  return modes;
 }
 
 /** Runs `writeTarFile` in a thread. */

@@ -6,6 +6,24 @@ import { readSortedEntries } from "../../folder-entries.ts";
 import { ChunkedOutput, type ChunkedOutputOptions, type EmitChunk } from "../chunked-output.ts";
 import { createPaxBlocks, fillTarHeader, TAR_BLOCK_BYTES, type TarEntry } from "./tar-header.ts";
 
+/** The mode of a file unless it is executable or modes are kept. */
+export const PLAIN_MODE = 0o644;
+
+/** Options of {@link writeTar}. */
+export interface WriteTarOptions extends ChunkedOutputOptions {
+  /**
+   * Keeps the permission bits of files, and is called for each file whose mode is not 644.
+   * @default modes are 644 or 755
+   */
+  readonly onMode?: ((path: string, mode: number) => void) | undefined;
+}
+
+/** Where a tar is written to, and how. */
+interface TarOutput {
+  readonly output: ChunkedOutput;
+  readonly onMode: WriteTarOptions["onMode"];
+}
+
 /**
  * Emits the tar of a folder chunk by chunk. Synchronous, so run it in a thread. Deterministic: equal trees
  * give equal bytes. Throws `FilesystemError` if an entry is neither a file nor a folder or cannot be read.
@@ -13,22 +31,22 @@ import { createPaxBlocks, fillTarHeader, TAR_BLOCK_BYTES, type TarEntry } from "
 export function writeTar(
   folder: string,
   emit: EmitChunk,
-  options: ChunkedOutputOptions = {},
+  { onMode, ...options }: WriteTarOptions = {},
 ): void {
   const output = new ChunkedOutput(emit, options);
-  writeFolder(folder.endsWith("/") ? folder : `${folder}/`, "", output);
+  writeFolder(folder.endsWith("/") ? folder : `${folder}/`, "", { output, onMode });
   output.skip(2 * TAR_BLOCK_BYTES); // two empty blocks end a tar
   output.finish();
 }
 
-function writeFolder(hostPrefix: string, prefix: string, output: ChunkedOutput): void {
+function writeFolder(hostPrefix: string, prefix: string, to: TarOutput): void {
   for (const { name, kind, hostPath } of readSortedEntries(hostPrefix, PACK_REMEDY)) {
     if (kind === "folder") {
       const path = `${prefix}${name}/`;
-      writeHeader({ path, type: "directory", bytes: 0, isExecutable: false }, output);
-      writeFolder(`${hostPath}/`, path, output);
+      writeHeader({ path, type: "directory", bytes: 0, mode: 0o755 }, to.output);
+      writeFolder(`${hostPath}/`, path, to);
     } else if (kind === "file") {
-      writeFile(hostPath, prefix + name, output);
+      writeFile(hostPath, prefix + name, to);
     } else {
       throw createNotAFileError(hostPath);
     }
@@ -43,13 +61,14 @@ function writeHeader(entry: TarEntry, output: ChunkedOutput): void {
   output.skip(TAR_BLOCK_BYTES);
 }
 
-function writeFile(hostPath: string, path: string, output: ChunkedOutput): void {
+function writeFile(hostPath: string, path: string, { output, onMode }: TarOutput): void {
   const file = openFile(hostPath);
   try {
     const stats = fstatSync(file);
     if (!stats.isFile()) throw createNotAFileError(hostPath);
-    const isExecutable = (stats.mode & constants.S_IXUSR) !== 0;
-    writeHeader({ path, type: "file", bytes: stats.size, isExecutable }, output);
+    const mode = onMode ? stats.mode & 0o777 : normalizeMode(stats.mode);
+    if (mode !== PLAIN_MODE) onMode?.(path, mode);
+    writeHeader({ path, type: "file", bytes: stats.size, mode }, output);
     for (let left = stats.size; left > 0; ) {
       const space = output.getFreeSpace();
       const read = readSync(file, space, 0, Math.min(left, space.length), null);
@@ -61,6 +80,10 @@ function writeFile(hostPath: string, path: string, output: ChunkedOutput): void 
   } finally {
     closeSync(file);
   }
+}
+
+function normalizeMode(mode: number): number {
+  return (mode & constants.S_IXUSR) === 0 ? PLAIN_MODE : 0o755;
 }
 
 function openFile(hostPath: string): number {
