@@ -219,7 +219,10 @@ export interface ContainerReplaced extends EventStamp {
   readonly reason: string;
   /** Number of files restored in the new container. */
   readonly restored: number;
-  /** Describes everything lost: at least the memory of running code. */
+  /**
+   * Everything lost: at least the memory of running code. Entries that could not be copied from the lost
+   * container, such as symlinks, are listed by path, up to 1,000.
+   */
   readonly lost: readonly string[];
 }
 

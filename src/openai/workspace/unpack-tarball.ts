@@ -1,6 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { getErrorMessage, WinkError } from "../../base/errors.ts";
+import { getErrorMessage, type WinkError } from "../../base/errors.ts";
 import { FilesystemError, WorkspaceSecurityError } from "../../base/filesystem-error.ts";
 import { toSentence } from "../../base/to-sentence.ts";
 import { decompressArchive } from "../../files/archive/decompress-archive.ts";
@@ -37,7 +37,10 @@ export async function unpackTarball(
       files: files.map(({ path, hostPath }) => [path, hostPath]),
     });
     const [first] = failed;
-    if (first) throw new WinkError(`${JSON.stringify(first.path)} ${first.reason}`);
+    if (first) {
+      const problem = `cannot be unpacked: ${JSON.stringify(first.path)} ${first.reason}`;
+      throw FilesystemError.invalid(tarball, problem);
+    }
     return skipped.map(({ name, reason }) => ({ path: name, reason }));
   } catch (error) {
     throw createTarballError(tarball, error);
