@@ -1,5 +1,13 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -58,8 +66,9 @@ describe("a ContainerFilesystem with an archive and no localRoot", () => {
   });
 
   test("writes, deletes and downloads all files, and reports the changes", async () => {
-    const folder = temporaryTree({ ...TREE, "run.sh": "#!/bin/sh" });
-    execFileSync("chmod", ["755", join(folder, "run.sh")]);
+    const folder = temporaryTree({ ...TREE, "run.sh": "#!/bin/sh", key: "secret" });
+    chmodSync(join(folder, "run.sh"), 0o755);
+    chmodSync(join(folder, "key"), 0o600);
     const { files } = await createFilesystem({ tarballPath: packWithTar(folder) });
     await files.writeText("c.txt", "three");
     await files.writeText("sub/b.txt", "changed");
@@ -75,9 +84,10 @@ describe("a ContainerFilesystem with an archive and no localRoot", () => {
       },
     });
     expect(readFiles(to)).toEqual({
-      ...{ "c.txt": "three", "run.sh": "#!/bin/sh", "sub/b.txt": "changed" },
+      ...{ "c.txt": "three", key: "secret", "run.sh": "#!/bin/sh", "sub/b.txt": "changed" },
     });
-    expect(statSync(join(to, "run.sh")).mode & 0o777).toBe(0o755);
+    const modes = ["c.txt", "key", "run.sh"].map((path) => statSync(join(to, path)).mode & 0o777);
+    expect(modes).toEqual([0o644, 0o600, 0o755]);
   });
 
   test("downloads all files first", async () => {

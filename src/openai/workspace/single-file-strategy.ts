@@ -42,8 +42,11 @@ export class SingleFileStrategy implements TransferStrategy {
     this.#listing = new ListedFiles(this.#parts);
     this.#pathsList = null;
     step.report("uploading");
-    if (this.#tarballPath !== null) await this.#uploadTarball(this.#tarballPath, step);
     const digests = await this.#parts.mirror.digests(step.signal);
+    if (this.#tarballPath !== null) {
+      this.#archivedDigests ??= digests; // later files are not in the archive
+      await this.#uploadTarball(this.#tarballPath, step);
+    }
     await forEachTransfer(digests, async ([path, digest]) => {
       if (this.#archivedDigests?.get(path) === digest) this.#knownDigests.set(path, digest);
       else await this.#uploadFile(path, digest, step);
@@ -87,10 +90,11 @@ export class SingleFileStrategy implements TransferStrategy {
   onCodeOutput(): void {}
 
   async #uploadTarball(path: string, { containerId, signal }: FillStep): Promise<void> {
-    const { mirror, connection } = this.#parts;
-    this.#archivedDigests ??= await mirror.digests(); // later files are not in the archive
     const file = new File([await openAsBlob(path)], basename(path));
-    await connection.send((calls) => calls.upload(containerId, file, { signal }), signal);
+    await this.#parts.connection.send(
+      (calls) => calls.upload(containerId, file, { signal }),
+      signal,
+    );
   }
 
   async #uploadFile(path: string, digest: string, step: TransferStep): Promise<void> {

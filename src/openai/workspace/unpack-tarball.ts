@@ -4,6 +4,7 @@ import { getErrorMessage, type WinkError } from "../../base/errors.ts";
 import { FilesystemError, WorkspaceSecurityError } from "../../base/filesystem-error.ts";
 import { toSentence } from "../../base/to-sentence.ts";
 import { decompressArchive } from "../../files/archive/decompress-archive.ts";
+import { PLAIN_MODE } from "../../files/archive/tar/write-tar.ts";
 import { unpackArchive } from "../../files/archive/unpack-archive.ts";
 import { applyChanges } from "../../files/sync/apply-changes.ts";
 import type { SyncFailure } from "../../files/sync/sync-failure.ts";
@@ -35,6 +36,7 @@ export async function unpackTarball(
     const failed = await applyChanges({
       ...{ root, deleted: [], pruneFolders: false, removedFolders: [], folders },
       files: files.map(({ path, hostPath }) => [path, hostPath]),
+      modes: files.flatMap(({ path, mode }) => (mode === PLAIN_MODE ? [] : [[path, mode]])),
     });
     const [first] = failed;
     if (first) {
