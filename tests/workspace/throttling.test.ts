@@ -168,7 +168,7 @@ describe.skipIf(!hasBubblewrap)(
         expect([added, deleted]).toEqual([[], []]);
         expect(failed.at(-1)).toEqual({
           path: ".",
-          reason: expect.stringContaining(`container ${id}: `),
+          reason: expect.stringContaining(` (container ${id})`),
         });
         expect(failed.at(-1)?.reason).toContain("Slow down");
         state.isOn = false;

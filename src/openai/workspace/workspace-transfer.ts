@@ -158,8 +158,8 @@ export class WorkspaceTransfer implements ContainerContents {
     try {
       return await this.pull(step);
     } catch (error) {
-      const where = isContainerGone(error) ? "" : ` from container ${step.containerId}`;
-      const reason = `${DOWNLOAD_FAILED}${where}: ${getErrorMessage(error)}`;
+      const where = isContainerGone(error) ? "" : ` (container ${step.containerId})`;
+      const reason = `${DOWNLOAD_FAILED}: ${getErrorMessage(error)}${where}`;
       return [...this.#failed, { path: ".", reason }];
     }
   }
