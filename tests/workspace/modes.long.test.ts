@@ -106,6 +106,22 @@ for name, mode in [("new.sh", 0o755), ("secret", 0o600), ("shared", 0o664), ("pl
     expect(fixture.bus.of("UnpackingFailed")).toEqual([]);
   });
 
+  it("does not keep a later write out of the container, and neither does a symlink", async () => {
+    const { fixture, section, files } = await createFixture([
+      `os.chmod("d/b.txt", 0o444); os.remove("a.txt"); os.symlink("run.sh", "a.txt")`,
+      `print(open("a.txt").read(), open("d/b.txt").read(), open("run.sh").read())
+print(os.path.islink("a.txt"))`,
+    ]);
+    await fixture.evaluate(section);
+    expect(await readModes(section, "p/d/b.txt")).toEqual(["444"]);
+    await files.delete("p/d/b.txt");
+    await files.writeText("p/d/b.txt", "mine");
+    await files.writeText("p/a.txt", "mine");
+    await fixture.evaluate(section);
+    expect(fixture.readOutputs().at(-1)).toBe("mine mine #!/bin/sh\n\nFalse\n");
+    expect(fixture.bus.of("UnpackingFailed")).toEqual([]);
+  });
+
   it("is found after the interpreter was killed", async () => {
     const { fixture, section } = await createFixture([
       `os.chmod("a.txt", 0o755); os.kill(os.getpid(), 9)`,
