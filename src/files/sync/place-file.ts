@@ -26,15 +26,17 @@ export async function placeFile(
 ): Promise<boolean> {
   const temporary = folder.toPath(`.wink-${randomUUID()}.tmp`);
   const target = folder.toPath(name);
+  let isMoved = false;
   try {
     await copyTreeFile(file, temporary, ownership);
-    if (isGuarded && entry.kind === "missing") return tryLink(temporary, target);
+    if (isGuarded && entry.kind === "missing" && tryLink(temporary, target)) return true;
     // Nothing runs between the check and the move, so only a write within microseconds could be lost.
     if (isGuarded && !isStill(folder, name, entry)) return false;
     renameSync(temporary, target);
+    isMoved = true;
     return true;
   } finally {
-    rmSync(temporary, { force: true });
+    if (!isMoved) rmSync(temporary, { force: true });
   }
 }
 
@@ -64,17 +66,24 @@ export async function checkWritable(
   );
 }
 
-/** Gives a file a second name, which fails if another process has created that one in the meantime. */
+/**
+ * Gives a file a second name. Returns `false` if another process has created that one in the meantime, or if the
+ * disk has no hard links.
+ */
 function tryLink(from: Buffer, to: Buffer): boolean {
   try {
     linkSync(from, to);
     return true;
   } catch (error) {
-    if (getErrorCode(error) === "EEXIST") return false;
-    if (!NO_LINK_CODES.has(getErrorCode(error))) throw error;
+    if (LINK_REFUSED_CODES.has(getErrorCode(error))) return false;
+    throw error;
   }
-  renameSync(from, to); // the disk has no hard links
-  return true;
 }
 
-const NO_LINK_CODES = new Set<string | undefined>(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
+const LINK_REFUSED_CODES = new Set<string | undefined>([
+  "EEXIST",
+  "EPERM",
+  "ENOTSUP",
+  "EOPNOTSUPP",
+  "ENOSYS",
+]);

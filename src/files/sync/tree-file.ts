@@ -53,5 +53,6 @@ export async function copyTreeFile(
     // Only a privileged process may change the owner; otherwise the file belongs to this user.
     await ignoreErrorCodes(chown(target, owner.uid, owner.gid), "EPERM");
   }
-  await chmod(target, wanted); // after chown, which clears some bits
+  // The system's copy has the mode of the source. Chown clears some bits of it.
+  if (wanted !== mode || owner) await chmod(target, wanted);
 }
