@@ -1,4 +1,4 @@
-/** Shows what changed for callers in 0.2: failed code, the model's text, conflicts and diffs. */
+/** Shows changes for callers in 0.2: failed code, the model's text, conflicts and diffs. */
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -30,7 +30,7 @@ test("docs/audit.md has the rows A1 to A35, each once, in order", () => {
   expect(rows.map(({ name }) => name)).toEqual(names);
 });
 
-test("every row of docs/audit.md says what was wrong and what is true now", () => {
+test("every row of docs/audit.md states the mistake and the fix", () => {
   const short = rows.filter(({ before, after }) => before.length < 20 || after.length < 20);
   expect(short.map(({ name }) => name)).toEqual([]);
 });

@@ -46,7 +46,7 @@ async function runCode(parts: Parameters<typeof createTaskPrompt>[0]) {
   return { response, events: bus.of("ToolInvoked").filter(({ name }) => name === "python") };
 }
 
-describe("hostedOutputs has every call of a tool whose hook", () => {
+describe("hostedOutputs has every call to a tool whose hook", () => {
   let count = 0;
   test.each<readonly [string, Hook]>([
     ["returns the output", (output) => ToolResult.ok(output)],
@@ -113,7 +113,7 @@ describe("hostedOutputs has every call of a tool whose hook", () => {
   });
 });
 
-test("hostedOutputs has every call of a provider tool with a hook", async () => {
+test("hostedOutputs has every call to a provider tool with a hook", async () => {
   const tool = new OpenAICodeInterpreterTool({
     name: "python",
     handleProviderOutput: (output) => ToolResult.ok({ ...output }),
@@ -122,7 +122,7 @@ test("hostedOutputs has every call of a provider tool with a hook", async () => 
   expect(response.hostedOutputs.get(tool)?.calls.map(({ code }) => code)).toEqual(["a", "b", "c"]);
 });
 
-describe("hostedOutputs has every call of a native tool whose result is", () => {
+describe("hostedOutputs has every call to a native tool whose result is", () => {
   const createNativeTool = <Result extends object>(result: z.ZodType<Result>) =>
     new NativeTool({
       name: "python",

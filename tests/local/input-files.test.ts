@@ -134,7 +134,7 @@ describe.skipIf(!hasBubblewrap)("Files in a request's input", () => {
     );
   });
 
-  test("are copied once: later turns keep what code did with them, chained or replayed", async () => {
+  test("are copied once: later turns keep changes by code, chained or replayed", async () => {
     const on = await start();
     const parts = [createFile("a.txt", "A"), createFile("b.txt", "B"), createFile("c.txt", "C")];
     const change =

@@ -148,7 +148,7 @@ describe("a step that the request does not allow", () => {
     });
   });
 
-  test("calls a made-up function only if it says so", async () => {
+  test("calls a made-up function only with madeUp", async () => {
     const call = { name: "made_up", args: {}, madeUp: true };
     const { respond } = await startProviderFixture([[{ call }]]);
     const { output } = await respond({ input: "Hi.", tools: [look] });

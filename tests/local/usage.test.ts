@@ -67,7 +67,7 @@ describe("the usage of a response from an upstream model", () => {
     expect(answer.headers.has(HEADER)).toBe(false);
   });
 
-  test("adds up all calls of a turn, corrections included", async () => {
+  test("adds up a turn's calls, corrections included", async () => {
     const { ask } = await start([
       chat(runCode("print(1)"), chatUsage(100, 10, 0, 1)),
       chat(
@@ -83,7 +83,7 @@ describe("the usage of a response from an upstream model", () => {
 
   test.each<[string, object | undefined]>([
     ["none", undefined],
-    ["nothing but zeros", chatUsage(0, 0)],
+    ["only zeros", chatUsage(0, 0)],
     ["no numbers", { prompt_tokens: "many", completion_tokens: null }],
     ["negative numbers", { prompt_tokens: -5, completion_tokens: 3 }],
   ])("is estimated, with the header, if the server reports %s", async (_, usage) => {

@@ -62,7 +62,7 @@ test("S3 Limitations: the guide states each of them", () => {
   const guide = readFileSync(new URL("../../docs/guides/openai.md", import.meta.url), "utf8");
   const limits = guide.slice(guide.indexOf("## Limits")).replace(/\s+/g, " ");
   expect(limits).toContain("Which hosted tools exist depends on the provider and the model");
-  expect(limits).toContain("may have rate limits of their own");
+  expect(limits).toContain("may have separate rate limits");
   expect(limits).toContain("Parsed outputs are best effort");
   expect(limits).toContain("Citations are complete only when the response is");
 });

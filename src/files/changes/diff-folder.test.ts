@@ -243,7 +243,7 @@ describe("diffFolder()", () => {
     ]);
   });
 
-  test("prints the actual modes where git knows no difference", () => {
+  test("prints the actual modes where git has no distinction", () => {
     const { diff } = createChange({ a: "1\n" }, (folder) => chmodSync(join(folder, "a"), 0o600));
     expect(diff.toString()).toBe("diff --git a/a b/a\nold mode 100644\nnew mode 100600\n");
   });

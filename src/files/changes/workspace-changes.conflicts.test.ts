@@ -297,7 +297,7 @@ describe('a sync with onConflict: "both"', () => {
 });
 
 describe("a sync to a folder that was not mounted", () => {
-  test("keeps existing files that differ from what was mounted", async () => {
+  test("keeps existing files that differ from the mounted version", async () => {
     const files = await mountFiles({ a: "1", b: "2", c: "3", gone: "4", kept: "5" });
     files.edit({ a: "agent", b: "agent" });
     files.remove("gone");

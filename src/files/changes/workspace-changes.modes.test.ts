@@ -39,7 +39,7 @@ describe("a sync of permissions", () => {
     expect(filesIn(files.home)).toEqual({ "p/a": "agent", "p/new": "2" });
   });
 
-  test("gives nobody access to a private file of the host", async () => {
+  test("keeps a private host file private", async () => {
     const modes = { key: 0o600, tool: 0o700, shared: 0o660 };
     const files = await mountFiles({ key: "1", tool: "2", shared: "3" }, { modes });
     files.edit({ key: "agent", tool: "agent", shared: "agent" });

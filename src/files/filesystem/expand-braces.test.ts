@@ -41,7 +41,7 @@ describe("expandBraces()", () => {
     ["{a\\},\\{b}", ["a}", "{b"]],
     ["a\\b\\", ["a\\b\\"]],
     ["\\*{a,b}", ["\\*a", "\\*b"]],
-  ])("lets a backslash escape braces and commas, and nothing else: %j", (pattern, expanded) => {
+  ])("lets a backslash escape braces and commas only: %j", (pattern, expanded) => {
     expect(expandBraces(pattern)).toEqual(expanded);
   });
 

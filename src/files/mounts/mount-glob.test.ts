@@ -118,7 +118,7 @@ describe("a glob of a mount", () => {
     expect(mountGlob(pattern).matchesContents(folder)).toBe(matches);
   });
 
-  test("matches at least what it matched as a whole path", () => {
+  test("matches at least the paths it matched as a whole path", () => {
     const text = fc.string({ unit: fc.constantFrom("a", "b", "/", "*", "?", ".") });
     const path = fc
       .array(fc.string({ unit: fc.constantFrom("a", "b", "."), minLength: 1 }), { minLength: 1 })

@@ -18,7 +18,7 @@ interface Rolls {
   readonly rolls: readonly unknown[];
 }
 
-/** Creates a codec with the three members of the specification, for items of one type. */
+/** Creates a codec with the three members of the specification, for one item type. */
 const createCodec = (kind: string, type: string, itemType: string) =>
   ({
     kind,
@@ -137,7 +137,7 @@ describe("a codec with only kind, serialize and parseOutput", () => {
     ]);
   });
 
-  test("never gets the call of another tool, even if its kind is the beginning of it", async () => {
+  test("never gets another tool's call, even if its kind is the beginning of it", async () => {
     const any: HostedToolCodec = {
       kind: "web",
       serialize: () => ({ type: "web" }),
