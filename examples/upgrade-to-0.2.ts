@@ -68,3 +68,9 @@ try {
   await provider[Symbol.asyncDispose]();
   await rm(folder, { recursive: true });
 }
+// prints: [ false, true ]
+// prints: 1 ZeroDivisionError: division by zero
+// prints: {"files":2} 2
+// prints: changed notes.txt, changed plan.txt
+// prints: [ 'notes.txt', 'plan.txt' ] [ 'plan.txt' ]
+// prints: ["mine\n","one\ntwo\n"]
