@@ -38,7 +38,7 @@ describe("loadModel()", () => {
     const upstream = { baseURL: "http://127.0.0.1:9/v1", model: "qwen3" };
     const { model, name } = await loadModel({ upstream });
     expect(name).toBe("qwen3 at http://127.0.0.1:9/v1");
-    expect(model).toEqual({ respond: expect.any(Function) });
+    expect(model).toEqual({ mayIgnoreToolChoice: true, respond: expect.any(Function) });
   });
 
   test("uses the echo by default", async () => {

@@ -177,7 +177,7 @@ describe("a script function", () => {
     [
       "returns an unknown action",
       () => [{ shout: "Hi!" }] as never,
-      "steps(request)[0].shout must be",
+      "steps(request)[0] key must be",
     ],
     ["returns nothing", () => undefined as never, "steps(request) must be a non-empty array"],
   ])("that %s fails without a retry", async (_, script, message) => {

@@ -99,6 +99,11 @@ export class MountedFolder {
     await this.#folder.remove();
   }
 
+  /** Records the files as they are now, if other code than a plan has put them there. */
+  protected async recordBaseline(): Promise<void> {
+    this.#baseline = await recordFolder(this.root);
+  }
+
   async #copy(): Promise<HostFilesystem> {
     await sweepAbandonedFolders();
     await this.#folder.create();

@@ -115,7 +115,9 @@ export class Mirror extends MountedFolder {
     const { unpackTarball } = await import("./unpack-tarball.ts");
     const stage = await this.createStage();
     try {
-      return await unpackTarball(path, { root: this.root, stage });
+      const skipped = await unpackTarball(path, { root: this.root, stage });
+      await this.recordBaseline();
+      return skipped;
     } finally {
       await rm(stage, { recursive: true, force: true });
     }

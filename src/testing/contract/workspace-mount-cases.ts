@@ -119,9 +119,16 @@ export const workspaceMountCases: readonly WorkspaceCase[] = [
       });
       const about = { mountPath: "many", files: 21, bytes: 42, truncated: true, withheld: [] };
       const few = { mountPath: "few", files: 1, bytes: 3, truncated: false, withheld: [".env"] };
+      const skipped = [{ path: ".env", reason: "has a name that is common for key files" }];
       const expected = [
-        { hostPath: folder, entries: names.slice(0, 20), ...about },
-        { hostPath: other, entries: ["a.txt"], ...few },
+        {
+          ...{ hostPath: folder, entries: names.slice(0, 20), ...about },
+          ...{ unmatched: [], skipped: [], skippedCount: 0 },
+        },
+        {
+          ...{ hostPath: other, entries: ["a.txt"], ...few },
+          ...{ unmatched: [], skipped, skippedCount: 1 },
+        },
       ];
       expectSame(section.mountPreviews, expected, "mountPreviews");
       await section.ready();
