@@ -71,12 +71,12 @@ export class Responses {
   async finish(
     started: StartedResponse,
     signal: AbortSignal,
-    { onBegin, onItem = () => {} }: TurnListener = {},
+    { onBegin, onItem }: TurnListener = {},
   ): Promise<WireItem> {
     const { request, conversation } = started;
     const { catalog } = this.#turns;
     const toShownItem = (item: WireItem) => applyIncludes(item, request.include, catalog);
-    const showItem = (item: WireItem) => onItem(toShownItem(item));
+    const showItem = onItem && ((item: WireItem) => onItem(toShownItem(item)));
     const outcome = request.compactNow
       ? await this.#compactNow(conversation, { onBegin, onItem: showItem })
       : await this.#runTurn(started, signal, { onBegin, onItem: showItem });
@@ -134,7 +134,7 @@ export class Responses {
     { request, conversation }: StartedResponse,
     { output, status }: TurnOutcome,
     tokens: number,
-    onItem: (item: WireItem) => void | Promise<void>,
+    onItem: TurnListener["onItem"],
   ): Promise<readonly WireItem[]> {
     const { compactThreshold } = request;
     const isOver = compactThreshold !== null && tokens > compactThreshold;
@@ -143,7 +143,7 @@ export class Responses {
     const hasAnswered = output.at(-1)?.["type"] === "message";
     if (!isOver || isDone || !hasAnswered || status !== "completed") return output;
     const item = createCompactionItem([...conversation.readable, ...output], this.#turns);
-    await onItem(item);
+    await onItem?.(item);
     return [...output, item];
   }
 
