@@ -10,6 +10,7 @@ import { applyIncludes } from "../responses/check/apply-includes.ts";
 import { EventSequence, formatEvent } from "../responses/events/events.ts";
 import { createResponseObject } from "../responses/response-object.ts";
 import type { Responses, StartedResponse } from "../responses/responses.ts";
+import { StepFault } from "../step-fault.ts";
 import { readPageQuery, toPage } from "../store/paging.ts";
 import type { ResponseStore, StoredResponse } from "../store/response-store.ts";
 import type { ToolCatalog } from "../tools/tool-catalog.ts";
@@ -174,16 +175,17 @@ function toProblem(error: unknown): ApiProblem {
 /** Creates the failed response that follows an error event in a stream. */
 function createFailedResponse(
   { request, response }: StartedResponse,
-  { code, message }: ApiProblem,
+  problem: ApiProblem,
   catalog: ToolCatalog,
 ): WireItem {
+  const code = problem instanceof StepFault ? problem.responseCode : problem.code;
   return createResponseObject(
     {
       id: String(response["id"]),
       createdAt: Number(response["created_at"]),
       status: "failed",
       output: [],
-      error: { code: code ?? "server_error", message },
+      error: { code: code ?? "server_error", message: problem.message },
       echo: request.echo,
     },
     catalog,
