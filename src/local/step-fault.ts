@@ -16,6 +16,14 @@ export class StepFault extends ApiProblem {
     this.#details = details;
   }
 
+  /**
+   * The code of a failed response, where OpenAI allows only its own. Clients do not retry this one. Tools of the
+   * user keep theirs.
+   */
+  get responseCode(): string {
+    return this.code === "tool_error" ? this.code : "invalid_prompt";
+  }
+
   /** Returns this error with the step's number, counted from 1, in its message. */
   atStep(step: number): StepFault {
     if (this.#details.step !== undefined || this.code === "script_ended") return this;

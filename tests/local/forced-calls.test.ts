@@ -1,13 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { PromptEvaluationError, Session, ThrottleError } from "weakincentives";
-import {
-  echoModel,
-  LocalProvider,
-  type LocalTool,
-  type ModelAction,
-  scriptedModel,
-} from "weakincentives/local";
+import { echoModel, LocalProvider, type ModelAction, scriptedModel } from "weakincentives/local";
 import { OpenAIAdapter } from "weakincentives/openai";
+import { dice, roll, startProvider } from "../support/local/own-tools-provider.ts";
 import { startProviderFixture } from "../support/local/provider-fixture.ts";
 import { createTaskPrompt, lookTool } from "../support/openai-run.ts";
 
@@ -68,12 +63,6 @@ describe("a script that answers with text where the request forces a call", () =
 });
 
 describe("a forced call", () => {
-  const dice: LocalTool = {
-    kind: "dice",
-    items: { dice_call: {} },
-    run: () => ({ rolled: 6 }),
-  };
-
   test.each<[string, unknown, readonly (readonly ModelAction[])[]]>([
     ["a function", "required", [[{ say: "I look." }, call]]],
     [
@@ -87,16 +76,17 @@ describe("a forced call", () => {
       [[{ code: "1" }], [{ say: "." }]],
     ],
     ["the named function", { type: "function", name: "look" }, [[call]]],
-    [
-      "the named kind",
-      { type: "dice" },
-      [[{ use: { kind: "dice", args: {} } }], [{ say: "Six." }]],
-    ],
     ["nothing, with a refusal", "required", [[{ refuse: "No." }]]],
   ])("is made by %s", async (_, tool_choice, script) => {
-    const { respond } = await startProviderFixture(script, { tools: [dice] });
+    const { respond } = await startProviderFixture(script);
+    const response = await respond({ input: "Hi.", tools, tool_choice });
+    expect(response["status"]).toBe("completed");
+  });
+
+  test("is made by a custom tool of the named kind", async () => {
+    const { respond } = await startProvider([dice], [[roll], [{ say: "Six." }]]);
     const all = [...tools, { type: "dice" }];
-    const response = await respond({ input: "Hi.", tools: all, tool_choice });
+    const response = await respond({ input: "Hi.", tools: all, tool_choice: { type: "dice" } });
     expect(response["status"]).toBe("completed");
   });
 

@@ -117,7 +117,8 @@ function createCalls(text: string): readonly ModelAction[] {
   const answers: readonly WireItem[] = JSON.parse(text);
   const calls = answers.flatMap((item): readonly ModelAction[] => {
     if (item["type"] !== "function_call_output") return [];
-    return [{ call: { name: "recorded", args: {}, callId: readString(item, "call_id") } }];
+    const callId = readString(item, "call_id");
+    return [{ call: { name: "recorded", args: {}, callId, madeUp: true } }];
   });
   return [...calls, { say: "Hello." }];
 }

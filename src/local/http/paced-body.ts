@@ -1,7 +1,10 @@
 import { raceAbort } from "../../base/clock.ts";
 
-/** How many bytes wait for the client before the writer has to wait. */
-const MAX_WAITING_BYTES = 64 * 1024;
+/** How many chunks wait for the client before the writer has to wait. */
+const MAX_WAITING_CHUNKS = 8;
+
+/** Shorter texts are joined to chunks of about this length. */
+const MIN_CHUNK_LENGTH = 8 * 1024;
 
 /**
  * The body of a streamed response. Its writer waits while the client does not read, so that a response that no
@@ -32,18 +35,23 @@ export class PacedBody {
           disconnect.abort(new Error("The client disconnected."));
         },
       },
-      { highWaterMark: MAX_WAITING_BYTES, size: (bytes) => bytes?.byteLength ?? 0 },
+      { highWaterMark: MAX_WAITING_CHUNKS }, // counting bytes would call a function for each chunk
     );
   }
 
-  /** Writes texts in order, and waits while the client does not read. Rejects if `signal` aborts meanwhile. */
-  async write(texts: Iterable<string>): Promise<void> {
-    for (const text of texts) {
-      this.writeNow(text);
-      if (this.#hasRoom) continue;
-      this.#room ??= Promise.withResolvers();
-      await raceAbort(this.#room.promise, this.signal);
+  /** Writes events in order, and waits while the client does not read. Rejects if `signal` aborts meanwhile. */
+  async write<Event>(events: Iterable<Event>, format: (event: Event) => string): Promise<void> {
+    let chunk = "";
+    for (const event of events) {
+      chunk += format(event);
+      if (chunk.length < MIN_CHUNK_LENGTH) continue; // each chunk of a stream costs time
+      this.writeNow(chunk);
+      chunk = "";
+      if (!this.#hasRoom) await this.#waitForRoom();
     }
+    if (chunk === "") return;
+    this.writeNow(chunk);
+    if (!this.#hasRoom) await this.#waitForRoom();
   }
 
   /** Writes a text without waiting, for the end of a response. After the end it is ignored. */
@@ -73,12 +81,17 @@ export class PacedBody {
     return Number(this.#controller?.desiredSize) > 0;
   }
 
+  async #waitForRoom(): Promise<void> {
+    this.#room ??= Promise.withResolvers();
+    await raceAbort(this.#room.promise, this.signal);
+  }
+
   #onRead(): void {
     if (this.#hasRoom) {
       this.#room?.resolve();
       this.#room = null;
     }
-    const isRead = this.#controller?.desiredSize === MAX_WAITING_BYTES;
+    const isRead = this.#controller?.desiredSize === MAX_WAITING_CHUNKS;
     if (isRead && this.#failure !== null) this.abort(this.#failure);
   }
 }

@@ -76,16 +76,18 @@ export class Responses {
   async finish(
     started: StartedResponse,
     signal: AbortSignal,
-    { onBegin, onItem = () => {} }: TurnListener = {},
+    { onBegin, onItem }: TurnListener = {},
   ): Promise<WireItem> {
     const { request, conversation } = started;
     const { catalog } = this.#turns;
     const toShownItem = (item: WireItem) => applyIncludes(item, request.include, catalog);
-    const showItem = (item: WireItem) => onItem(toShownItem(item));
+    const showItem = onItem && ((item: WireItem) => onItem(toShownItem(item)));
     const tokens = countInputTokens(request, conversation);
     const { compactThreshold } = request;
     const isOver = compactThreshold !== null && tokens > compactThreshold;
-    const compacting = isOver ? new CompactingOutput(conversation, this.#turns, showItem) : null;
+    const compacting = isOver
+      ? new CompactingOutput(conversation, this.#turns, showItem ?? (() => {}))
+      : null;
     const addItem = compacting ? (item: WireItem) => compacting.add(item) : showItem;
     const outcome = request.compactNow
       ? await this.#compactNow(conversation, { onBegin, onItem: showItem })

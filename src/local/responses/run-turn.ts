@@ -71,7 +71,7 @@ async function performStep(
     }
     hasEnded = (await performAction(action, state)) || hasEnded;
     const cut = truncateAnswer(state);
-    await progress.reportItems();
+    if (progress.isHeard) await progress.reportItems();
     if (cut) return { ...createOutcome(state, "incomplete"), incompleteReason: cut };
   }
   return hasEnded ? createOutcome(state, "completed") : null;

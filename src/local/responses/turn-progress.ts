@@ -20,11 +20,16 @@ export class TurnProgress {
     this.#listener = listener;
   }
 
-  /** Reports that the turn begins. Only the first call does. */
-  async begin(): Promise<void> {
+  /** Reports that the turn begins. Only the first call does. Returns a promise if the turn has to wait. */
+  begin(): void | Promise<void> {
     if (this.#hasBegun) return;
     this.#hasBegun = true;
-    await this.#listener.onBegin?.();
+    return this.#listener.onBegin?.();
+  }
+
+  /** Whether anything listens to items. */
+  get isHeard(): boolean {
+    return this.#listener.onItem !== undefined;
   }
 
   /** Reports the items that were not reported yet. */

@@ -111,11 +111,13 @@ async function respondWithStream(
       end(createProblemEvent(problem, requestId));
     },
   );
-  for (const [name, value] of Object.entries(createUsageHeader(usage))) context.header(name, value);
-  context.header("request-id", requestId);
-  context.header("content-type", "text/event-stream; charset=utf-8");
-  context.header("cache-control", "no-cache");
-  return context.body(body.stream);
+  const headers = {
+    ...createUsageHeader(usage),
+    "request-id": requestId,
+    "content-type": "text/event-stream; charset=utf-8",
+    "cache-control": "no-cache",
+  };
+  return new Response(body.stream, { headers });
 }
 
 /** Writes all blocks. Returns the events that end the stream. */
@@ -130,15 +132,11 @@ async function writeBlocks(
     readonly blocks: AsyncGenerator<FinishedBlock, StopReason, undefined>;
   },
 ): Promise<Iterable<MessageEvent>> {
-  await body.write(format(events.createStart()));
+  await body.write(events.createStart(), formatMessageEvent);
   let next = first;
   while (!next.done) {
-    await body.write(format(events.createBlock(next.value)));
+    await body.write(events.createBlock(next.value), formatMessageEvent);
     next = await blocks.next();
   }
   return events.createEnd(next.value);
-}
-
-function* format(events: Iterable<MessageEvent>): Generator<string> {
-  for (const event of events) yield formatMessageEvent(event);
 }

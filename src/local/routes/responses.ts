@@ -8,14 +8,15 @@ import { PacedBody } from "../http/paced-body.ts";
 import { readJsonBody } from "../http/read-json-body.ts";
 import { reportFault } from "../http/report-fault.ts";
 import { applyIncludes } from "../responses/check/apply-includes.ts";
-import { EventSequence, formatEvent, type StreamEvent } from "../responses/events/events.ts";
+import { EventSequence, formatEvent } from "../responses/events/events.ts";
 import { createResponseObject } from "../responses/response-object.ts";
 import type { Responses, StartedResponse } from "../responses/responses.ts";
+import { StepFault } from "../step-fault.ts";
 import { readPageQuery, toPage } from "../store/paging.ts";
 import type { ResponseStore, StoredResponse } from "../store/response-store.ts";
 import type { ToolCatalog } from "../tools/tool-catalog.ts";
 import { ConnectionDroppedError } from "../turn/connection-dropped-error.ts";
-import { createUsageHeader, USAGE_COMMENT } from "../turn/usage-header.ts";
+import { createUsageHeader, USAGE_COMMENT, USAGE_HEADER } from "../turn/usage-header.ts";
 
 /** Services of the response routes. */
 export interface ResponseServices {
@@ -40,7 +41,7 @@ export function responseRoutes(
       if (started.request.stream)
         return await streamResponse(context, started, { responses, catalog, onFault });
       const response = await responses.finish(started, raw.signal);
-      const headers = { ...RESPONSE_HEADERS, ...createUsageHeader(started.usage) };
+      const headers = started.usage.reported ? RESPONSE_HEADERS : ESTIMATED_HEADERS;
       return new BufferedResponse(JSON.stringify(response), headers);
     } catch (error) {
       setRateLimitHeaders(context);
@@ -128,6 +129,12 @@ const RATE_LIMIT_HEADERS = {
   "x-ratelimit-reset-tokens": "1ms",
 };
 const RESPONSE_HEADERS = { ...RATE_LIMIT_HEADERS, "content-type": "application/json" };
+const STREAM_HEADERS = {
+  ...RATE_LIMIT_HEADERS,
+  "content-type": "text/event-stream; charset=utf-8",
+  "cache-control": "no-cache",
+};
+const ESTIMATED_HEADERS = { ...RESPONSE_HEADERS, ...USAGE_HEADER };
 
 /**
  * Streams events as they occur. An error before the first step runs is still an HTTP error. The turn waits while
@@ -144,9 +151,9 @@ async function streamResponse(
   const turn = responses.finish(started, body.signal, {
     async onBegin() {
       onBegun();
-      await body.write(format(sequence.createStart(started.response)));
+      await body.write(sequence.createStart(started.response), formatEvent);
     },
-    onItem: (item) => body.write(format(sequence.createItem(item))),
+    onItem: (item) => body.write(sequence.createItem(item), formatEvent),
   });
   await Promise.race([begun, turn]);
   const { usage } = started;
@@ -169,15 +176,8 @@ async function streamResponse(
       body.close();
     },
   );
-  setRateLimitHeaders(context);
-  for (const [name, value] of Object.entries(createUsageHeader(usage))) context.header(name, value);
-  context.header("content-type", "text/event-stream; charset=utf-8");
-  context.header("cache-control", "no-cache");
-  return context.body(body.stream);
-}
-
-function* format(events: Iterable<StreamEvent>): Generator<string> {
-  for (const event of events) yield formatEvent(event);
+  const headers = { ...STREAM_HEADERS, ...createUsageHeader(usage) };
+  return new Response(body.stream, { headers });
 }
 
 function toProblem(error: unknown): ApiProblem {
@@ -187,16 +187,17 @@ function toProblem(error: unknown): ApiProblem {
 /** Creates the failed response that follows an error event in a stream. */
 function createFailedResponse(
   { request, response }: StartedResponse,
-  { code, message }: ApiProblem,
+  problem: ApiProblem,
   catalog: ToolCatalog,
 ): WireItem {
+  const code = problem instanceof StepFault ? problem.responseCode : problem.code;
   return createResponseObject(
     {
       id: String(response["id"]),
       createdAt: Number(response["created_at"]),
       status: "failed",
       output: [],
-      error: { code: code ?? "server_error", message },
+      error: { code: code ?? "server_error", message: problem.message },
       echo: request.echo,
     },
     catalog,

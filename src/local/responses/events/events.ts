@@ -32,27 +32,32 @@ export class EventSequence {
 
   /** Creates all events of an item that is already finished. */
   *createItem(item: WireItem): Generator<StreamEvent> {
-    yield* this.createItemStart(item);
-    yield* this.createItemEnd(item);
+    const events = createItemEvents(item, this.#catalog);
+    yield* this.createItemStart(item, events);
+    yield* this.createItemEnd(item, events);
   }
 
   /** Creates the events of a hosted call that is about to run. */
-  *createItemStart(item: WireItem): Generator<StreamEvent> {
+  *createItemStart(
+    item: WireItem,
+    { added, running } = createItemEvents(item, this.#catalog),
+  ): Generator<StreamEvent> {
     if (this.#isOpen) throw new Error("The previous item is not finished.");
     this.#isOpen = true;
     const place = { output_index: this.#outputIndex };
-    const { added, running } = createItemEvents(item, this.#catalog);
     yield this.#number({ ...place, type: "response.output_item.added", item: added });
     for (const event of running) yield this.#number({ ...place, ...event });
   }
 
   /** Creates the remaining events of the call after it has run. */
-  *createItemEnd(item: WireItem): Generator<StreamEvent> {
+  *createItemEnd(
+    item: WireItem,
+    { finished } = createItemEvents(item, this.#catalog),
+  ): Generator<StreamEvent> {
     if (!this.#isOpen) throw new Error("No item is started.");
     this.#isOpen = false;
     const place = { output_index: this.#outputIndex++ };
-    for (const event of createItemEvents(item, this.#catalog).finished)
-      yield this.#number({ ...place, ...event });
+    for (const event of finished) yield this.#number({ ...place, ...event });
     yield this.#number({ ...place, type: "response.output_item.done", item });
   }
 
