@@ -119,20 +119,20 @@ function thousands(tokens: number): number {
 // prints: The differences are in data/difference.csv.
 // prints: 2.70 °C an hour, from 5 readings that were still in memory
 // prints: The trend is in data/trend.md.
-// prints: compacted 3600 tokens to 1400
 // prints: Monday: at most 38.0 °C more than outside
+// prints: compacted 3600 tokens to 1400
 // prints: The night to Monday is in data/nights.md.
-// prints: compacted 4400 tokens to 1500
 // prints: Tuesday: at most 37.9 °C more than outside
+// prints: compacted 4400 tokens to 1500
 // prints: The night to Tuesday is in data/nights.md.
-// prints: compacted 4500 tokens to 1600
 // prints: Wednesday: at most 37.8 °C more than outside
+// prints: compacted 4500 tokens to 1600
 // prints: The night to Wednesday is in data/nights.md.
-// prints: compacted 4600 tokens to 1700
 // prints: Thursday: at most 37.7 °C more than outside
+// prints: compacted 4600 tokens to 1700
 // prints: The night to Thursday is in data/nights.md.
-// prints: compacted 4700 tokens to 1800
 // prints: Friday: at most 37.6 °C more than outside
+// prints: compacted 4700 tokens to 1800
 // prints: The night to Friday is in data/nights.md.
 // prints: 5 compactions for about 29000 tokens;
 // prints: without them the last request would be longer by about 14000
