@@ -30,7 +30,7 @@ export async function inspectEntry(
 /** Whether an entry is still as it was inspected. */
 export function isStill(folder: PinnedFolder, name: string, entry: HostEntry): boolean {
   const now = folder.lstat(name);
-  if (entry.kind !== "file") return toKind(now) === entry.kind;
+  if (entry.kind !== "file") return !now?.isFile() && toKind(now) === entry.kind;
   return now !== null && isSameFile(now, entry.stats);
 }
 
