@@ -82,4 +82,15 @@ describe("formatKernelError()", () => {
     expect(formatted).toContain("ZeroDivisionError: division by zerox");
     expect(formatted).toMatch(/xend$/);
   });
+
+  test.each([
+    ['Traceback (most recent call last):\n  File "<cell 1>", line 1', "Exception"],
+    ["the sandbox reported this", "Exception"],
+    ["KeyboardInterrupt", "KeyboardInterrupt"],
+  ])("formats a report that is cut off or has no frames: %j", (report, name) => {
+    const lines = formatKernelError(report).split("\n");
+    expect(lines[0]).toBe(dashes);
+    expect(lines[1]).toMatch(new RegExp(`^${name} +Traceback`));
+    expect(lines.at(-1)).toMatch(new RegExp(`^${name}: `));
+  });
 });

@@ -166,4 +166,27 @@ describe("findTraceback()", () => {
     measure(1e6);
     expect(measure(16e6)).toBeLessThan(20 * measure(2e6) + 1_000);
   });
+
+  test("omits the warning that follows a report of SystemExit", () => {
+    const warning = "/usr/lib/x.py:3: UserWarning: To exit: use 'exit', 'quit', or Ctrl-D.";
+    expect(findTraceback(`${exit}: 3\n\n${warning}\n`, isEnd)).toEqual({
+      text: `${exit}: 3`,
+      exitCode: 3,
+    });
+  });
+
+  test("returns only the last traceback if the first one of a chain was cut off", () => {
+    const chained = "During handling of the above exception, another exception occurred:";
+    expect(findTraceback(`lost\n\n${chained}\n\n${native}`, isEnd)).toEqual({
+      text: native,
+      exitCode: 1,
+    });
+  });
+
+  test.each([
+    "  + one more item",
+    "  + Exception Group Traceback (most recent call last):\nplain text\n  | x",
+  ])("does not take a tree of output for an exception group: %j", (log) => {
+    expect(findTraceback(log, isEnd)).toBeNull();
+  });
 });
