@@ -149,16 +149,22 @@ export type { PatchReport } from "./tools/patch/run-patch.ts";
 // Session and events
 
 export type {
+  ContainerReplaced,
+  DataHeld,
+  UnpackingFailed,
+  WorkspaceSynced,
+} from "./adapter/container-replaced.ts";
+export type {
   CompactionBackoff,
   CompactionDiscarded,
   CompactionFailed,
   CompactionKept,
   CompactionMeasured,
-  ContainerReplaced,
   ContextCompacted,
-  DataHeld,
+} from "./adapter/context-compacted.ts";
+export type { EventStamp } from "./adapter/event-stamp.ts";
+export type {
   DroppedItem,
-  EventStamp,
   HistoryAdvanced,
   HistoryRepaired,
   HostedOrigin,
@@ -170,8 +176,6 @@ export type {
   ToolInvoked,
   TurnCompleted,
   TurnStarted,
-  UnpackingFailed,
-  WorkspaceSynced,
 } from "./adapter/events.ts";
 export { promptLog, toolLog } from "./adapter/log-slices.ts";
 export {

@@ -13,6 +13,7 @@ import {
 } from "weakincentives";
 import { OpenAICodeInterpreterTool, type WireItem } from "weakincentives/openai";
 import * as z from "zod";
+import { combineOutputs } from "../src/adapter/calls/combine-outputs.ts";
 import { createTaskPrompt, lookTool, runScript } from "./support/openai-run.ts";
 import {
   codeInterpreterCall,
@@ -111,6 +112,31 @@ describe("hostedOutputs has every call to a tool whose hook", () => {
       calls: [{ code: "a" }, { code: "b" }, { code: "c" }],
     });
   });
+});
+
+test("hostedOutputs repeats equal records of several calls only if they are not JSON", async () => {
+  const loop: Record<string, unknown> = { name: "loop" };
+  loop["self"] = loop;
+  const tool = createCodeTool((output) =>
+    ToolResult.ok({ ...output, sources: [{ url: "u", title: "t" }, { size: 1n }, loop] }),
+  );
+  const { response } = await runCode({ hostedTools: [tool] });
+  const sources = Object(response.hostedOutputs.get(tool)).sources;
+  expect(sources).toHaveLength(7);
+  expect(sources[0]).toEqual({ url: "u", title: "t" });
+});
+
+test("hostedOutputs joins 20,000 records of many calls in linear time", async () => {
+  const rows = Array.from({ length: 20_000 }, (_, index) => ({ index }));
+  const calls = Array.from({ length: 100 }, (_, at) => {
+    const output = { hits: rows.slice(at * 200, at * 200 + 200) };
+    const call = { name: "find", kind: "k", callId: `${at}`, params: {}, raw: {}, message: "" };
+    return { call: { ...call, output, success: true }, declared: {}, tool: null };
+  });
+  const started = performance.now();
+  const outputs = await combineOutputs(calls, new Map());
+  expect(outputs.get("find")).toEqual({ hits: rows });
+  expect(performance.now() - started).toBeLessThan(2_000);
 });
 
 test("hostedOutputs has every call to a provider tool with a hook", async () => {

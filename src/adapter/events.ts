@@ -3,6 +3,20 @@ import type { JsonSchema } from "../base/schema/schema.ts";
 import type { TokenUsage } from "../base/usage.ts";
 import type { Session } from "../session/session.ts";
 import type { ToolResult } from "../tools/tool-result.ts";
+import type {
+  ContainerReplaced,
+  DataHeld,
+  UnpackingFailed,
+  WorkspaceSynced,
+} from "./container-replaced.ts";
+import type {
+  CompactionDiscarded,
+  CompactionFailed,
+  CompactionKept,
+  CompactionMeasured,
+  ContextCompacted,
+} from "./context-compacted.ts";
+import type { EventStamp } from "./event-stamp.ts";
 import type { FinishReason, HistoryStep, HostedCall, ToolCall } from "./model-client.ts";
 
 declare module "../session/event-map.ts" {
@@ -45,18 +59,6 @@ declare module "../session/event-map.ts" {
     /** A container retains data despite zero data retention. */
     DataHeld: DataHeld;
   }
-}
-
-/** Fields that every event of an evaluation has. */
-export interface EventStamp {
-  /** Id of the session. */
-  readonly sessionId: string;
-  /** Name of the evaluated prompt. */
-  readonly promptName: string;
-  /** Name of the adapter, such as `"openai"`. */
-  readonly adapter: string;
-  /** When the event was created, in ISO 8601. */
-  readonly createdAt: string;
 }
 
 /** Published when a prompt has been rendered, before the first request. */
@@ -217,154 +219,6 @@ export interface DroppedItem {
   readonly type: string;
   /** The provider's id of the item, if any. */
   readonly id: string | null;
-}
-
-/** Published when a workspace's container was lost and has been replaced. */
-export interface ContainerReplaced extends EventStamp {
-  /** Discriminates the event. */
-  readonly type: "ContainerReplaced";
-  /** The lost container. */
-  readonly containerId: string;
-  /** The new container. */
-  readonly replacedBy: string;
-  /** The provider's response to the request that failed. */
-  readonly reason: string;
-  /** Number of files restored in the new container. */
-  readonly restored: number;
-  /**
-   * Everything lost: at least the memory of running code. Entries that could not be copied from the lost
-   * container, such as symlinks, are listed by path, up to 1,000.
-   */
-  readonly lost: readonly string[];
-}
-
-/** Published when files could not be unpacked in a container and were uploaded one by one. */
-export interface UnpackingFailed extends EventStamp {
-  /** Discriminates the event. */
-  readonly type: "UnpackingFailed";
-  /** The container. */
-  readonly containerId: string;
-  /** Why the files could not be unpacked. */
-  readonly reason: string;
-}
-
-/** Published when a workspace's files have been copied back to the host. */
-export interface WorkspaceSynced extends EventStamp {
-  /** Discriminates the event. */
-  readonly type: "WorkspaceSynced";
-  /** The folder on the host. */
-  readonly directory: string;
-  /** Paths of new files. */
-  readonly added: readonly string[];
-  /** Paths of changed files. */
-  readonly changed: readonly string[];
-  /** Paths of deleted files. */
-  readonly deleted: readonly string[];
-  /** Paths that could not be synced, with the reasons. */
-  readonly failed: readonly { readonly path: string; readonly reason: string }[];
-  /** Paths whose host version stays, because it is not the one that was mounted. */
-  readonly conflicts: readonly { readonly path: string; readonly reason: string }[];
-}
-
-/** Published when a conversation has been compacted. */
-export interface ContextCompacted extends EventStamp {
-  /** Discriminates the event. */
-  readonly type: "ContextCompacted";
-  /** Tokens of the conversation before the compaction. */
-  readonly tokensBefore: number;
-  /**
-   * Tokens of the compacted conversation, estimated from the provider's report, or `null` if it
-   * reports none.
-   */
-  readonly tokensAfter: number | null;
-  /**
-   * Part of the tokens that the compaction saved, negative if the conversation grew. An estimate:
-   * for `"server"` from the sizes in bytes. `null` if unknown.
-   */
-  readonly savedRatio: number | null;
-  /**
-   * Size in tokens above which the conversation is compacted next. Higher than the threshold if the
-   * compaction saved less than 20 %. For `"sdk"` the size at which the runtime compacted this time.
-   */
-  readonly nextAtTokens: number;
-  /** How it was compacted. `"sdk"` means by the agent's own runtime. */
-  readonly strategy: "endpoint" | "server" | "sdk";
-  /** Tokens used by the compaction itself. `null` if the server compacted during a turn. */
-  readonly usage: TokenUsage | null;
-  /** Number of items before and after, or `null` if the runtime does not report it. */
-  readonly itemsBefore: number | null;
-  /** Number of items after the compaction, or `null` if the runtime does not report it. */
-  readonly itemsAfter: number | null;
-  /** Length of the content that only the provider can read. */
-  readonly encryptedLength: number;
-}
-
-/**
- * Stores the compacted conversation in the session, with its encrypted content. `"*"` subscribers do
- * not receive it.
- */
-export interface CompactionKept extends EventStamp {
-  /** Discriminates the event. */
-  readonly type: "CompactionKept";
-  /** The model for which the conversation was compacted. */
-  readonly model: string;
-  /** Tokens of the conversation before the compaction. */
-  readonly tokens: number;
-  /** The compacted items. */
-  readonly window: readonly object[];
-  /** Set if the next compaction is due at more tokens than the threshold. */
-  readonly backoff?: CompactionBackoff | undefined;
-}
-
-/** How far compaction has backed off, because it saves too little. */
-export interface CompactionBackoff {
-  /** Compactions in a row that saved less than 20 %. */
-  readonly unhelpfulCount: number;
-  /** Size in tokens above which the next compaction is due. */
-  readonly nextAtTokens: number;
-}
-
-/**
- * Published when the provider's next token count shows that a compaction saved more or less than
- * estimated, so that the next compaction is due at another size.
- */
-export interface CompactionMeasured extends EventStamp {
-  /** Discriminates the event. */
-  readonly type: "CompactionMeasured";
-  /** Part of the tokens that the compaction saved, at least or at most. */
-  readonly savedRatio: number | null;
-  /** Size in tokens above which the conversation is compacted next. */
-  readonly nextAtTokens: number;
-  /** Set if the next compaction is due at more tokens than the threshold. */
-  readonly backoff?: CompactionBackoff | undefined;
-}
-
-/** Published when a stored compacted conversation is discarded. */
-export interface CompactionDiscarded extends EventStamp {
-  /** Discriminates the event. */
-  readonly type: "CompactionDiscarded";
-  /** Why it is discarded. */
-  readonly reason: string;
-}
-
-/** Published when the conversation could not be compacted after an answer. */
-export interface CompactionFailed extends EventStamp {
-  /** Discriminates the event. */
-  readonly type: "CompactionFailed";
-  /** Tokens of the conversation. */
-  readonly tokenCount: number;
-  /** Why the compaction failed. */
-  readonly reason: string;
-}
-
-/** Published when a container retains data of a conversation with zero data retention. */
-export interface DataHeld extends EventStamp {
-  /** Discriminates the event. */
-  readonly type: "DataHeld";
-  /** The container. */
-  readonly containerId: string;
-  /** Describes when the data is removed. */
-  readonly until: string;
 }
 
 /** Identifies the publisher of events. */

@@ -8,6 +8,7 @@ import { WinkError } from "./errors.ts";
 export async function runFencedCall<Result extends { readonly success: boolean }>(
   work: () => Promise<Result>,
 ): Promise<Result> {
+  fences ??= createAsyncContext();
   const fence: Fence = { isClosed: false, outer: fences.current() };
   try {
     const result = await fences.run(fence, work);
@@ -21,7 +22,7 @@ export async function runFencedCall<Result extends { readonly success: boolean }
 
 /** Throws if the current code belongs to a tool call that was rolled back. */
 export function checkCallFence(what: string): void {
-  for (let fence = fences.current(); fence; fence = fence.outer) {
+  for (let fence = fences?.current(); fence; fence = fence.outer) {
     if (!fence.isClosed) continue;
     throw new WinkError(
       `${what} was refused because its tool call has ended and was rolled back. Stop when context.signal aborts, and await all work before the handler returns.`,
@@ -35,8 +36,8 @@ interface Fence {
   readonly outer: Fence | undefined;
 }
 
-/** The fence of the tool call that the current code belongs to. It holds no state of its own. */
-const fences = createAsyncContext<Fence>();
+/** The fence of the tool call that the current code belongs to. Created by the first call. */
+let fences: AsyncContext<Fence> | null = null;
 
 /** A value that follows a call chain across awaits, on runtimes that support it. */
 export interface AsyncContext<Value> {

@@ -1,4 +1,5 @@
 import { isPlainObject } from "../../base/freeze.ts";
+import { stableStringify } from "../../base/json.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { HostedCall } from "../model-client.ts";
 import { parseDeclaredOutput } from "./parse-declared-output.ts";
@@ -87,14 +88,27 @@ function joinFields(outputs: readonly Record<string, unknown>[]): Record<string,
 /** Joins lists. A record that an earlier list has too, such as a citation, is not repeated. */
 function joinLists(lists: readonly (readonly unknown[])[]): readonly unknown[] {
   const joined: unknown[] = [];
+  const earlier = new Set<string>();
   for (const list of lists) {
-    const earlier = joined.filter(isPlainObject);
+    const own: string[] = [];
     for (const entry of list) {
-      const isKnown = isPlainObject(entry) && earlier.some((one) => isEqualData(one, entry));
-      if (!isKnown) joined.push(entry);
+      const text = toText(entry);
+      if (text !== null && earlier.has(text)) continue;
+      joined.push(entry);
+      if (text !== null) own.push(text);
     }
+    for (const text of own) earlier.add(text);
   }
   return joined;
+}
+
+/** Returns a record as text, to compare it; `null` for other values and records that are not JSON. */
+function toText(entry: unknown): string | null {
+  try {
+    return isPlainObject(entry) ? stableStringify(entry) : null;
+  } catch {
+    return null; // circular, or a bigint: it is not compared
+  }
 }
 
 /** Compares plain data by value, and class instances by identity. */

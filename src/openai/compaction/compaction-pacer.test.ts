@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { AdapterEvent, CompactionBackoff } from "../../adapter/events.ts";
+import type { CompactionBackoff } from "../../adapter/context-compacted.ts";
+import type { AdapterEvent } from "../../adapter/events.ts";
 import { silentLogger } from "../../base/logger.ts";
 import { resolveCompactionSettings } from "./compaction-config.ts";
 import { CompactionPacer, judgeCompaction } from "./compaction-pacer.ts";

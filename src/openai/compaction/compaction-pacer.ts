@@ -1,4 +1,5 @@
-import type { AdapterEvent, CompactionBackoff } from "../../adapter/events.ts";
+import type { CompactionBackoff } from "../../adapter/context-compacted.ts";
+import type { AdapterEvent } from "../../adapter/events.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { CompactionSettings } from "./compaction-config.ts";
 

@@ -1,4 +1,4 @@
-import type { CompactionBackoff } from "../../adapter/events.ts";
+import type { CompactionBackoff } from "../../adapter/context-compacted.ts";
 import { copyAndFreeze, deepFreeze, isPlainObject } from "../../base/freeze.ts";
 import { defineSlice, type Slice } from "../../session/slice.ts";
 import { hideEncryptedContent } from "../history/item-bytes.ts";

@@ -1,4 +1,4 @@
-/** When the table was compared with OpenAI's list of models. */
+/** The date of the table. It is made from published pages, because the API does not report the sizes. */
 export const CONTEXT_WINDOWS_DATE = "2026-11-16";
 
 /** The context windows of OpenAI's models in tokens, by a prefix of the model's name. */

@@ -1,4 +1,5 @@
-import type { AdapterEvent, CompactionBackoff } from "../../adapter/events.ts";
+import type { CompactionBackoff } from "../../adapter/context-compacted.ts";
+import type { AdapterEvent } from "../../adapter/events.ts";
 import type { Turn } from "../../adapter/model-client.ts";
 import { raceAbort } from "../../base/clock.ts";
 import { getErrorMessage } from "../../base/errors.ts";
