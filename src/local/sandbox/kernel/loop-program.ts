@@ -56,7 +56,7 @@ class Supervisor:
         self.requests, self.replies = os.pipe(), os.pipe()
         self.signals = os.pipe()
         self.meter = Meter(config)
-        self.running = self.interrupted = False
+        self.running = self.interrupted = self.paused = False
         self.reply = self.ticket = b""
         self.polls_output_from = 0.0
         self.child = 0
@@ -146,11 +146,11 @@ class Supervisor:
         try:
             # The first part fits into the pipe before the child resumes; the rest needs a reader.
             pending = pending[os.write(self.requests[1], pending[:select.PIPE_BUF]):]
-            signal_all(signal.SIGCONT)
+            self.resume()
             while pending:
                 pending = pending[os.write(self.requests[1], pending):]
         except BrokenPipeError:
-            signal_all(signal.SIGCONT)
+            self.resume()
 
     def interrupt(self):
         if not self.running:
@@ -195,8 +195,15 @@ class Supervisor:
             return False
         return all([output.pump() < CHUNK for output in self.outputs])
 
+    def resume(self):
+        # Only after a pause: a child that has just stopped itself must stay stopped.
+        if self.paused:
+            self.paused = False
+            signal_all(signal.SIGCONT)
+
     def pause(self):
         # Between runs nothing inside gets CPU time, even processes left running.
+        self.paused = True
         signal_all(signal.SIGSTOP)
         if self.interrupted:
             self.kill_leftovers()
