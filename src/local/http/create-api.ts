@@ -4,10 +4,10 @@ import { getErrorMessage } from "../../base/errors.ts";
 import { ApiProblem } from "../api-problem.ts";
 import type { Ids } from "../ids.ts";
 import { isAnthropicAddress, toAnthropicProblem } from "../messages/anthropic-problem.ts";
+import { reportFault } from "../report-fault.ts";
 import { ConnectionDroppedError } from "../turn/connection-dropped-error.ts";
 import { BufferedResponse } from "./buffered-response.ts";
 import { compareKeys } from "./compare-keys.ts";
-import { reportFault } from "./report-fault.ts";
 
 /** Options that apply to every request. */
 export interface ApiOptions {

@@ -4,7 +4,6 @@ import { ApiProblem } from "../api-problem.ts";
 import { BufferedResponse } from "../http/buffered-response.ts";
 import { PacedBody } from "../http/paced-body.ts";
 import { readJsonBody } from "../http/read-json-body.ts";
-import { reportFault } from "../http/report-fault.ts";
 import type { Ids } from "../ids.ts";
 import {
   createProblemEvent,
@@ -15,6 +14,7 @@ import {
 import { createMessageObject } from "../messages/message-object.ts";
 import type { FinishedBlock, StopReason } from "../messages/message-state.ts";
 import type { Messages, StartedMessage } from "../messages/messages.ts";
+import { reportFault } from "../report-fault.ts";
 import { ConnectionDroppedError } from "../turn/connection-dropped-error.ts";
 import { createUsageHeader, USAGE_COMMENT } from "../turn/usage-header.ts";
 

@@ -1,17 +1,14 @@
 import type { Context, Hono } from "hono";
-import { getErrorMessage } from "../../base/errors.ts";
 import { quoteValue } from "../../base/quote-value.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { ApiProblem, notFound } from "../api-problem.ts";
 import { BufferedResponse } from "../http/buffered-response.ts";
 import { PacedBody } from "../http/paced-body.ts";
 import { readJsonBody } from "../http/read-json-body.ts";
-import { reportFault } from "../http/report-fault.ts";
 import { applyIncludes } from "../responses/check/apply-includes.ts";
-import { EventSequence, formatEvent } from "../responses/events/events.ts";
-import { createResponseObject } from "../responses/response-object.ts";
+import { formatEvent } from "../responses/events/events.ts";
+import { type StreamServices, streamResponse } from "../responses/events/stream-response.ts";
 import type { Responses, StartedResponse } from "../responses/responses.ts";
-import { StepFault } from "../step-fault.ts";
 import { readPageQuery, toPage } from "../store/paging.ts";
 import type { ResponseStore, StoredResponse } from "../store/response-store.ts";
 import type { ToolCatalog } from "../tools/tool-catalog.ts";
@@ -39,7 +36,7 @@ export function responseRoutes(
       const body = await readJsonBody(raw, maxBodyBytes);
       const started = responses.start(body, readCodeTimeout(context.req.header(CODE_TIMEOUT)));
       if (started.request.stream)
-        return await streamResponse(context, started, { responses, catalog, onFault });
+        return await respondWithStream(context, started, { responses, catalog, onFault });
       const response = await responses.finish(started, raw.signal);
       const headers = started.usage.reported ? RESPONSE_HEADERS : ESTIMATED_HEADERS;
       return new BufferedResponse(JSON.stringify(response), headers);
@@ -136,70 +133,31 @@ const STREAM_HEADERS = {
 };
 const ESTIMATED_HEADERS = { ...RESPONSE_HEADERS, ...USAGE_HEADER };
 
-/**
- * Streams events as they occur. An error before the first step runs is still an HTTP error. The turn waits while
- * the client does not read, and ends if it disconnects.
- */
-async function streamResponse(
+/** Streams events as they occur. An error before the first step runs is still an HTTP error. */
+async function respondWithStream(
   context: Context,
   started: StartedResponse,
-  { responses, catalog, onFault }: Pick<ResponseServices, "responses" | "catalog" | "onFault">,
+  services: StreamServices,
 ): Promise<Response> {
   const body = new PacedBody(context.req.raw.signal);
-  const sequence = new EventSequence(catalog);
-  const { promise: begun, resolve: onBegun } = Promise.withResolvers<void>();
-  const turn = responses.finish(started, body.signal, {
-    async onBegin() {
-      onBegun();
-      await body.write(sequence.createStart(started.response), formatEvent);
-    },
-    onItem: (item) => body.write(sequence.createItem(item), formatEvent),
-  });
-  await Promise.race([begun, turn]);
   const { usage } = started;
-  const isReported = usage.reported !== null;
-  turn.then(
-    (response) => {
+  let isReported: boolean | null = null; // when the stream starts, as the headers say
+  await streamResponse(started, services, {
+    signal: body.signal,
+    write(events) {
+      isReported ??= usage.reported !== null;
+      return body.write(events, formatEvent);
+    },
+    end(events) {
       if (isReported && !usage.reported) body.writeNow(USAGE_COMMENT);
-      body.writeNow(formatEvent(sequence.createEnd(response)));
+      for (const event of events) body.writeNow(formatEvent(event));
       body.close();
     },
-    (error) => {
-      if (body.signal.aborted && !(error instanceof ApiProblem)) return body.abort(error);
-      if (error instanceof ConnectionDroppedError) return body.abortWhenRead(error);
-      reportFault(error, onFault);
-      const problem = toProblem(error);
-      body.writeNow(formatEvent(sequence.createProblem(problem)));
-      body.writeNow(
-        formatEvent(sequence.createEnd(createFailedResponse(started, problem, catalog))),
-      );
-      body.close();
+    abort(error) {
+      if (error instanceof ConnectionDroppedError) body.abortWhenRead(error);
+      else body.abort(error);
     },
-  );
+  });
   const headers = { ...STREAM_HEADERS, ...createUsageHeader(usage) };
   return new Response(body.stream, { headers });
-}
-
-function toProblem(error: unknown): ApiProblem {
-  return error instanceof ApiProblem ? error : new ApiProblem(500, getErrorMessage(error));
-}
-
-/** Creates the failed response that follows an error event in a stream. */
-function createFailedResponse(
-  { request, response }: StartedResponse,
-  problem: ApiProblem,
-  catalog: ToolCatalog,
-): WireItem {
-  const code = problem instanceof StepFault ? problem.responseCode : problem.code;
-  return createResponseObject(
-    {
-      id: String(response["id"]),
-      createdAt: Number(response["created_at"]),
-      status: "failed",
-      output: [],
-      error: { code: code ?? "server_error", message: problem.message },
-      echo: request.echo,
-    },
-    catalog,
-  );
 }

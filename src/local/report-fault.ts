@@ -1,4 +1,4 @@
-import { ApiProblem } from "../api-problem.ts";
+import { ApiProblem } from "./api-problem.ts";
 
 /** Reports an unexpected error, or the error that a script threw, to the provider's `onFault`. */
 export function reportFault(error: unknown, onFault: (error: unknown) => void): void {

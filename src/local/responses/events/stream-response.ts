@@ -1,0 +1,87 @@
+import { getErrorMessage } from "../../../base/errors.ts";
+import type { WireItem } from "../../../openai/wire.ts";
+import { ApiProblem } from "../../api-problem.ts";
+import { reportFault } from "../../report-fault.ts";
+import { StepFault } from "../../step-fault.ts";
+import type { ToolCatalog } from "../../tools/tool-catalog.ts";
+import { ConnectionDroppedError } from "../../turn/connection-dropped-error.ts";
+import { createResponseObject } from "../response-object.ts";
+import type { Responses, StartedResponse } from "../responses.ts";
+import { EventSequence, type StreamEvent } from "./events.ts";
+
+/** The connection that receives the events of one response. */
+export interface EventSink {
+  /** Aborts when the client disconnects. It ends the turn. */
+  readonly signal: AbortSignal;
+  /** Sends events in order. The turn waits for the promise: keep it pending while the client does not read. */
+  write(events: Iterable<StreamEvent>): Promise<void>;
+  /** Sends the last events. Called at most once, and nothing after it. */
+  end(events: readonly StreamEvent[]): void;
+  /**
+   * Called instead of `end` if no last event can be sent: the client has disconnected, or the model dropped the
+   * connection (`ConnectionDroppedError`).
+   */
+  abort(error: unknown): void;
+}
+
+/** Services of {@link streamResponse}. */
+export interface StreamServices {
+  readonly responses: Pick<Responses, "finish">;
+  readonly catalog: ToolCatalog;
+  /** Called with unexpected errors that occur after the stream has started. */
+  readonly onFault: (error: unknown) => void;
+}
+
+/**
+ * Runs the turn of a started response and writes its events as they occur. Resolves when the first events are
+ * being written. Rejects if the turn fails before its first step runs: then nothing was written. The turn waits
+ * while the client does not read, and ends if it disconnects.
+ */
+export async function streamResponse(
+  started: StartedResponse,
+  { responses, catalog, onFault }: StreamServices,
+  sink: EventSink,
+): Promise<void> {
+  const sequence = new EventSequence(catalog);
+  const { promise: begun, resolve: onBegun } = Promise.withResolvers<void>();
+  const turn = responses.finish(started, sink.signal, {
+    async onBegin() {
+      onBegun();
+      await sink.write(sequence.createStart(started.response));
+    },
+    onItem: (item) => sink.write(sequence.createItem(item)),
+  });
+  await Promise.race([begun, turn]);
+  turn.then(
+    (response) => sink.end([sequence.createEnd(response)]),
+    (error) => {
+      const isProblem = error instanceof ApiProblem;
+      if (sink.signal.aborted && !isProblem) return sink.abort(error);
+      if (error instanceof ConnectionDroppedError) return sink.abort(error);
+      reportFault(error, onFault);
+      const problem = isProblem ? error : new ApiProblem(500, getErrorMessage(error));
+      const failed = createFailedResponse(started, problem, catalog);
+      sink.end([sequence.createProblem(problem), sequence.createEnd(failed)]);
+    },
+  );
+}
+
+/** Creates the failed response that follows an error event in a stream. */
+function createFailedResponse(
+  { request, response }: StartedResponse,
+  problem: ApiProblem,
+  catalog: ToolCatalog,
+): WireItem {
+  const code = problem instanceof StepFault ? problem.responseCode : problem.code;
+  return createResponseObject(
+    {
+      id: String(response["id"]),
+      createdAt: Number(response["created_at"]),
+      status: "failed",
+      output: [],
+      error: { code: code ?? "server_error", message: problem.message },
+      echo: request.echo,
+    },
+    catalog,
+  );
+}
