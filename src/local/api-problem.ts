@@ -55,6 +55,12 @@ export function createMissingParameterProblem(param: string): ApiProblem {
   return new ApiProblem(400, `Missing required parameter: '${param}'.`, { param, code });
 }
 
+/** `400 Unsupported parameter: 'prompt' is not supported by this server.`, and the remedy. */
+export function createUnsupportedProblem(param: string, remedy: string): ApiProblem {
+  const message = `Unsupported parameter: '${param}' is not supported by this server. ${remedy}`;
+  return new ApiProblem(400, message, { param, code: "unsupported_parameter" });
+}
+
 /** `400 Invalid value: 'x'. Supported values are: 'a', 'b', and 'c'.` */
 export function invalidValue(param: string, value: unknown, known: readonly string[]): ApiProblem {
   const list = known.map((one) => `'${one}'`);

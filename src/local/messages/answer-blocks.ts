@@ -1,5 +1,6 @@
 import type { ModelAction } from "../model-action.ts";
-import type { FinishedBlock, MessageState, StopReason } from "./message-state.ts";
+import { findFirstStop } from "../turn/find-first-stop.ts";
+import type { FinishedBlock, MessageState } from "./message-state.ts";
 import { STRUCTURED_OUTPUT_TOOL } from "./model-tools.ts";
 import { createToolUse } from "./tool-uses.ts";
 import { createCitation } from "./web-search.ts";
@@ -37,16 +38,4 @@ function truncateText(text: string, state: MessageState): string {
   if (isCut) state.stop = { stopReason: "max_tokens", stopSequence: null };
   else if (stop) state.stop = { stopReason: "stop_sequence", stopSequence: stop.sequence };
   return truncated;
-}
-
-interface Stop {
-  readonly at: number;
-  readonly sequence: NonNullable<StopReason["stopSequence"]>;
-}
-
-function findFirstStop(text: string, sequences: readonly string[]): Stop | undefined {
-  return sequences
-    .map((sequence) => ({ sequence, at: sequence === "" ? -1 : text.indexOf(sequence) }))
-    .filter(({ at }) => at !== -1)
-    .toSorted((one, other) => one.at - other.at)[0];
 }

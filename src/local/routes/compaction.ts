@@ -2,6 +2,7 @@ import type { Hono } from "hono";
 import { isPlainObject } from "../../base/freeze.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { createMissingParameterProblem, unknownParameter } from "../api-problem.ts";
+import { setRateLimitHeaders } from "../http/rate-limit-headers.ts";
 import { readJsonBody } from "../http/read-json-body.ts";
 import { createRequestCheck } from "../responses/check/request.ts";
 import { compactItems } from "../responses/conversation/compaction.ts";
@@ -9,7 +10,6 @@ import type { Conversations } from "../responses/conversation/conversations.ts";
 import { countInputTokens } from "../responses/conversation/count-input-tokens.ts";
 import { createUsage } from "../responses/usage.ts";
 import type { TurnServices } from "../turn/turn.ts";
-import { setRateLimitHeaders } from "./responses.ts";
 
 /** Services of the compaction routes. */
 export interface CompactionServices {

@@ -4,6 +4,7 @@ import type { WireItem } from "../../openai/wire.ts";
 import { ApiProblem, notFound } from "../api-problem.ts";
 import { BufferedResponse } from "../http/buffered-response.ts";
 import { PacedBody } from "../http/paced-body.ts";
+import { RATE_LIMIT_HEADERS, setRateLimitHeaders } from "../http/rate-limit-headers.ts";
 import { readJsonBody } from "../http/read-json-body.ts";
 import { applyIncludes } from "../responses/check/apply-includes.ts";
 import { formatEvent } from "../responses/events/events.ts";
@@ -112,19 +113,6 @@ function toShownMessage(item: WireItem): WireItem {
   return { status: "completed", ...item, content: parts };
 }
 
-/** Sets the rate limit headers. Like the real API, only responses and compactions have them. */
-export function setRateLimitHeaders(context: Context): void {
-  for (const [name, value] of Object.entries(RATE_LIMIT_HEADERS)) context.header(name, value);
-}
-
-const RATE_LIMIT_HEADERS = {
-  "x-ratelimit-limit-requests": "1000000",
-  "x-ratelimit-remaining-requests": "999999",
-  "x-ratelimit-reset-requests": "1ms",
-  "x-ratelimit-limit-tokens": "1000000",
-  "x-ratelimit-remaining-tokens": "999999",
-  "x-ratelimit-reset-tokens": "1ms",
-};
 const RESPONSE_HEADERS = { ...RATE_LIMIT_HEADERS, "content-type": "application/json" };
 const STREAM_HEADERS = {
   ...RATE_LIMIT_HEADERS,

@@ -9,14 +9,13 @@ import {
   either,
   integer,
   nullable,
-  number,
   object,
   oneOf,
-  recordOf,
   string,
   unionByTag,
   type Validator,
 } from "../../validators/validator.ts";
+import { commonFields, effort, verbosity } from "./common-fields.ts";
 import { createItemsValidator } from "./items.ts";
 import { orderKeys } from "./order-keys.ts";
 import { requireStrictSchema } from "./strict-schema.ts";
@@ -36,14 +35,13 @@ export function createBodyValidator(catalog: ToolCatalog): Validator {
   );
 }
 
-const efforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 const summary = nullable(oneOf("auto", "concise", "detailed"));
 
 const reasoning: Validator = nullable(
   object(
     {},
     {
-      effort: nullable(oneOf(...efforts)),
+      effort,
       summary,
       generate_summary: summary,
       context: nullable(oneOf("auto", "current_turn", "all_turns")),
@@ -67,9 +65,7 @@ const format = unionByTag({
   }),
 });
 
-const textOptions: Validator = nullable(
-  object({}, { format: nullable(format), verbosity: nullable(oneOf("low", "medium", "high")) }),
-);
+const textOptions: Validator = nullable(object({}, { format: nullable(format), verbosity }));
 
 const contextManagement = nullable(
   array(
@@ -93,39 +89,21 @@ function listIncludes({ byItem }: ToolCatalog): readonly string[] {
   return Object.keys(orderKeys(all, errorOrders.includes));
 }
 
-const cacheOptions = nullable(
-  object({}, { mode: oneOf("implicit", "explicit"), ttl: oneOf("30m", "12h") }),
-);
-
 const otherFields = {
+  ...commonFields,
   instructions: nullable(longText),
   tool_choice: anyValue,
-  parallel_tool_calls: nullable(boolean),
   max_tool_calls: nullable(integer({ min: 1 })),
   max_output_tokens: nullable(integer({ min: 16 })),
-  store: nullable(boolean),
   previous_response_id: nullable(string({ min: 1 })),
   conversation: nullable(either({ string: string({ min: 1 }), object: object({ id: string() }) })),
   context_management: contextManagement,
   background: nullable(boolean),
-  stream: nullable(boolean),
   stream_options: nullable(object({}, { include_obfuscation: boolean })),
   truncation: nullable(oneOf("auto", "disabled")),
   reasoning,
   text: textOptions,
-  temperature: nullable(number({ min: 0, max: 2 })),
-  top_p: nullable(number({ min: 0, max: 1 })),
   top_logprobs: nullable(integer({ min: 0, max: 20 })),
-  metadata: nullable(recordOf(string({ max: 512 }), { keys: 16, keyLength: 64 })),
-  user: nullable(string()),
-  safety_identifier: nullable(string({ max: 64 })),
-  prompt_cache_key: nullable(string({ max: 64 })),
-  prompt_cache_options: cacheOptions,
-  prompt_cache_retention: nullable(oneOf("in_memory", "24h")),
-  service_tier: nullable(
-    oneOf("auto", "default", "flex", "scale", "priority", "fast", "ultrafast"),
-  ),
-  moderation: nullable(anyObject),
   prompt: nullable(
     object({ id: string() }, { version: nullable(string()), variables: nullable(anyObject) }),
   ),

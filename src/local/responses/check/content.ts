@@ -15,7 +15,8 @@ import {
   type Validator,
 } from "../../validators/validator.ts";
 
-const prompt_cache_breakpoint = nullable(
+/** Validates the mark of a content part after which the prompt may be cached. */
+export const prompt_cache_breakpoint: Validator = nullable(
   object({ mode: oneOf("explicit") }, { ttl: oneOf("30m", "12h") }),
 );
 

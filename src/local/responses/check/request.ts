@@ -1,6 +1,6 @@
 import { isPlainObject } from "../../../base/freeze.ts";
 import type { WireItem } from "../../../openai/wire.ts";
-import { ApiProblem, invalidType } from "../../api-problem.ts";
+import { ApiProblem, createUnsupportedProblem, invalidType } from "../../api-problem.ts";
 import type { ToolCatalog } from "../../tools/tool-catalog.ts";
 import type { Validator } from "../../validators/validator.ts";
 import { createBodyValidator } from "./body.ts";
@@ -117,11 +117,6 @@ function findUnsupported(body: WireItem): ApiProblem | null {
   if (!isEmpty || has("previous_response_id")) return null;
   const message = `One of "input" or "previous_response_id" or 'prompt' or 'conversation_id' must be provided.`;
   return new ApiProblem(400, message, { param: "input", code: "missing_required_parameter" });
-}
-
-function createUnsupportedProblem(param: string, remedy: string): ApiProblem {
-  const message = `Unsupported parameter: '${param}' is not supported by this server. ${remedy}`;
-  return new ApiProblem(400, message, { param, code: "unsupported_parameter" });
 }
 
 function toItems(input: unknown): readonly WireItem[] {
