@@ -179,8 +179,6 @@ describe("a recorded exchange", () => {
       "the provider has no mcp",
       "the provider has no mcp_call",
       "the provider has no mcp_list_tools",
-      "the provider has no tool_search",
-      "the provider has no tool_search_call",
     ]);
     expect(replays.length).toBeGreaterThan(100);
   });

@@ -5,9 +5,10 @@ import { StepFault } from "../step-fault.ts";
 import { describeOffer } from "../turn/describe-offer.ts";
 import type { TurnInput } from "../turn/turn.ts";
 
-/** A tool of the client, and the namespace that it is in. */
+/** A tool of the client. */
 export interface ClientTool {
   readonly tool: WireItem;
+  /** The namespace of its calls; `null` without one. As in the API, a deferred tool has its own. */
   readonly namespace: unknown;
 }
 
@@ -43,7 +44,7 @@ function listClientTools(tools: readonly WireItem[]): readonly ClientTool[] {
   const all = tools.flatMap((tool) =>
     tool["type"] === "namespace"
       ? readRecords(tool, "tools").map((inner) => ({ tool: inner, namespace: tool["name"] }))
-      : [{ tool, namespace: null }],
+      : [{ tool, namespace: tool["defer_loading"] === true ? tool["name"] : null }],
   );
   return all.filter(({ tool }) => ["function", "custom"].includes(String(tool["type"])));
 }

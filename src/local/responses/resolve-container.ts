@@ -1,5 +1,5 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import { readRecord, readRecords } from "../../base/json.ts";
+import { readRecord } from "../../base/json.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import {
   createNetworkProblem,
@@ -42,11 +42,10 @@ export function checkContainers(
   items: readonly WireItem[],
   { containers, catalog }: ContainerCheck,
 ): void {
-  const added = items.filter(({ type }) => type === "additional_tools");
   const offered = [
     ...tools.map((tool, place) => ({ tool, path: `tools[${place}]` })),
-    ...added
-      .flatMap((item) => readRecords(item, "tools"))
+    ...catalog
+      .listAddedTools(items)
       .map((tool, place) => ({ tool, path: `additional_tools.tools[${place}]` })),
   ];
   const places = offered.flatMap(({ tool, path }) => {

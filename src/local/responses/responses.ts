@@ -1,5 +1,4 @@
 import type { Clock } from "../../base/clock.ts";
-import { readRecords } from "../../base/json.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { listInputFiles } from "../input-files.ts";
 import type { TurnOutcome, TurnServices } from "../turn/turn.ts";
@@ -116,14 +115,9 @@ export class Responses {
 
   async #runTurn(started: StartedResponse, signal: AbortSignal, listener: TurnListener) {
     const { request, conversation, codeTimeoutMs } = started;
-    const added = conversation.notable
-      .filter(({ type }) => type === "additional_tools")
-      .flatMap((item) => readRecords(item, "tools"));
-    const { tools } = selectAllowedTools(
-      request.toolChoice,
-      [...request.tools, ...added],
-      this.#turns.catalog,
-    );
+    const { catalog } = this.#turns;
+    const offered = [...request.tools, ...catalog.listAddedTools(conversation.notable)];
+    const { tools } = selectAllowedTools(request.toolChoice, offered, catalog);
     const input = {
       model: request.model,
       instructions: request.instructions,

@@ -1,4 +1,5 @@
 import { isPlainObject } from "../../base/freeze.ts";
+import { readRecords } from "../../base/json.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import type { ModelAction } from "../model-action.ts";
 import type { ItemRecord, ToolRecord } from "./tool-record.ts";
@@ -60,6 +61,18 @@ export class ToolCatalog {
     const { type } = item;
     if (typeof type !== "string" || !this.#answeredTypes.has(type)) return false;
     return this.byItem.get(type)?.needsAnswer?.(item) ?? true;
+  }
+
+  /** Whether an item adds tools to those of the request. */
+  addsTools({ type }: WireItem): boolean {
+    return type === "additional_tools" || this.byItem.get(type)?.listsTools === true;
+  }
+
+  /** Returns the tools that a conversation's items add to those of the request. */
+  listAddedTools(items: readonly WireItem[]): readonly WireItem[] {
+    return items
+      .filter((item) => this.addsTools(item))
+      .flatMap((item) => readRecords(item, "tools"));
   }
 
   /** Returns the id of the container that an item ran in; `null` without a container. */

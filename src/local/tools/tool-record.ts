@@ -43,7 +43,7 @@ export interface ToolRecord
 /** One item type of a kind. */
 export interface ItemRecord extends Omit<LocalToolItem, "check"> {
   readonly check?: Validator | undefined;
-  /** Whether its `tools` have the same format as a request's. @default false */
+  /** Whether its `tools` have the same format as a request's, and add to them. @default false */
   readonly listsTools?: true | undefined;
 }
 
@@ -55,6 +55,8 @@ export interface FunctionRecord extends LocalToolFunction {
 /** What `run` of a built-in kind can use. */
 export interface ToolContext extends LocalToolContext {
   readonly services: Pick<ToolServices, "vectorStores" | "web">;
+  /** The tools that the request offers. */
+  readonly tools: readonly WireItem[];
 }
 
 /** A model action specific to one kind, such as `{ code }`. */

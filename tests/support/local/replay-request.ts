@@ -9,7 +9,7 @@ export function reasonToSkip(request: WireItem): string | null {
   if (missing !== undefined) return `the provider has no ${missing}`;
   const items = readRecords(request, "input");
   const types = [...readRecords(request, "tools"), ...items].map((one) => readString(one, "type"));
-  const foreign = types.find((type) => /^(mcp|computer|image_generation|tool_search)/.test(type));
+  const foreign = types.find((type) => /^(mcp|computer|image_generation)/.test(type));
   if (foreign !== undefined) return `the provider has no ${foreign}`;
   if (types.includes("item_reference")) return "it names what another server stored";
   const bare = items.some(({ type, encrypted_content: sealed }) => type === "reasoning" && !sealed);

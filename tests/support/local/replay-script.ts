@@ -15,7 +15,7 @@ export function toActions(output: readonly WireItem[]): readonly ModelAction[] |
 }
 
 function isLast(action: ModelAction): boolean {
-  return ["say", "refuse", "call", "patch", "compact"].some((key) => key in action);
+  return ["say", "refuse", "call", "patch", "use", "compact"].some((key) => key in action);
 }
 
 const makers: ReadonlyMap<string, (item: WireItem) => readonly ModelAction[]> = new Map([
@@ -30,6 +30,11 @@ const makers: ReadonlyMap<string, (item: WireItem) => readonly ModelAction[]> = 
   ],
   ["web_search_call", toSearch],
   ["apply_patch_call", (item: WireItem) => [{ patch: [readRecord(item, "operation")] }]],
+  [
+    "tool_search_call",
+    (item: WireItem) => [{ use: { kind: "tool_search", args: readRecord(item, "arguments") } }],
+  ],
+  ["tool_search_output", () => []], // follows the call of a search that the server runs
   ["compaction", () => [{ compact: true }]],
 ]);
 

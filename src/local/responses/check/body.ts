@@ -11,6 +11,7 @@ import {
   nullable,
   object,
   oneOf,
+  recordOf,
   string,
   unionByTag,
   type Validator,
@@ -104,6 +105,8 @@ const otherFields = {
   reasoning,
   text: textOptions,
   top_logprobs: nullable(integer({ min: 0, max: 20 })),
+  // Not documented, but accepted by the API: Codex sends its ids with it. Nothing reads it.
+  client_metadata: nullable(recordOf(string())),
   prompt: nullable(
     object({ id: string() }, { version: nullable(string()), variables: nullable(anyObject) }),
   ),

@@ -1,4 +1,3 @@
-import { readRecords } from "../../../base/json.ts";
 import type { WireItem } from "../../../openai/wire.ts";
 import { ApiProblem } from "../../api-problem.ts";
 import type { ToolCatalog } from "../../tools/tool-catalog.ts";
@@ -10,12 +9,10 @@ import type { ToolCatalog } from "../../tools/tool-catalog.ts";
 export function rejectUnsupportedTools(
   tools: readonly WireItem[],
   items: readonly WireItem[],
-  { byType }: ToolCatalog,
+  catalog: ToolCatalog,
 ): void {
-  const added = items
-    .filter(({ type }) => type === "additional_tools")
-    .flatMap((item) => readRecords(item, "tools"));
-  const unsupported = [...tools, ...added].find(({ type }) => byType.get(type)?.isRefused);
+  const offered = [...tools, ...catalog.listAddedTools(items)];
+  const unsupported = offered.find(({ type }) => catalog.byType.get(type)?.isRefused);
   if (!unsupported) return;
   const message = `Not supported by the local provider: the tool '${String(unsupported["type"])}'. Remove it from the request, or send the request to OpenAI.`;
   throw new ApiProblem(400, message, { param: "tools" });

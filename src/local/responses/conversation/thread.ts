@@ -73,9 +73,8 @@ export class Thread {
 
   /** Returns whether later turns need the item: it adds tools or files, or its container must be alive. */
   isNotable(item: WireItem): boolean {
-    const { type } = item;
-    if (type === "additional_tools" || hasInputFiles(item)) return true;
-    const isNeeded = this.#catalog.byItem.get(type)?.needsContainer === true;
+    if (this.#catalog.addsTools(item) || hasInputFiles(item)) return true;
+    const isNeeded = this.#catalog.byItem.get(item["type"])?.needsContainer === true;
     return isNeeded && this.#catalog.findContainer(item) !== null;
   }
 
