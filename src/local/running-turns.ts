@@ -1,6 +1,6 @@
 import type { WireItem } from "../openai/wire.ts";
 import { ApiProblem } from "./api-problem.ts";
-import { Responses, type StartedResponse } from "./responses/responses.ts";
+import { type ConnectionOptions, Responses, type StartedResponse } from "./responses/responses.ts";
 import type { TurnListener } from "./responses/turn-progress.ts";
 
 /**
@@ -16,9 +16,13 @@ export class RunningTurns extends Responses implements AsyncDisposable {
     return this.#closing.signal;
   }
 
-  override start(body: unknown, codeTimeoutMs?: number | null): StartedResponse {
+  override start(
+    body: unknown,
+    codeTimeoutMs?: number | null,
+    options?: ConnectionOptions,
+  ): StartedResponse {
     this.#closing.signal.throwIfAborted();
-    return super.start(body, codeTimeoutMs);
+    return super.start(body, codeTimeoutMs, options);
   }
 
   override async finish(

@@ -10,7 +10,7 @@ import { rejectUnsupportedTools } from "./check/unsupported-tools.ts";
 import { CompactingOutput } from "./conversation/compacting-output.ts";
 import { createCompactionItem } from "./conversation/compaction.ts";
 import type { Conversation } from "./conversation/conversation.ts";
-import type { Conversations } from "./conversation/conversations.ts";
+import type { ConnectionResponses, Conversations } from "./conversation/conversations.ts";
 import { countInputTokens } from "./conversation/count-input-tokens.ts";
 import { checkContainers } from "./resolve-container.ts";
 import { createResponseObject } from "./response-object.ts";
@@ -35,6 +35,18 @@ export interface StartedResponse {
   readonly response: WireItem;
   /** The tokens that the model has reported so far. */
   readonly usage: UsageMeter;
+  /** Whether the model answers. A response without an answer prepares the conversation for the next request. */
+  readonly generate: boolean;
+  /** Where the next requests of the same connection find this response; `null` over HTTP. */
+  readonly recent: ConnectionResponses | null;
+}
+
+/** How a request on a connection differs from a single HTTP request. */
+export interface ConnectionOptions {
+  /** Responses that requests of the same connection can continue. @default null */
+  readonly recent?: ConnectionResponses | null | undefined;
+  /** Whether the model answers. @default true */
+  readonly generate?: boolean | undefined;
 }
 
 /** Creates responses: validates a request, runs its turn and stores the result. */
@@ -52,10 +64,14 @@ export class Responses {
   }
 
   /** Validates a request. Throws the error that OpenAI would return, before anything runs. */
-  start(body: unknown, codeTimeoutMs: number | null = null): StartedResponse {
+  start(
+    body: unknown,
+    codeTimeoutMs: number | null = null,
+    { recent = null, generate = true }: ConnectionOptions = {},
+  ): StartedResponse {
     const { catalog, tools } = this.#turns;
-    const request = this.#checkRequest(body);
-    const conversation = this.#conversations.createConversation(request);
+    const request = this.#checkRequest(body, { isInputRequired: generate });
+    const conversation = this.#conversations.createConversation(request, recent);
     const { notable } = conversation;
     rejectUnsupportedTools(request.tools, notable, catalog);
     const { containers } = tools;
@@ -67,6 +83,8 @@ export class Responses {
       codeTimeoutMs,
       conversation,
       usage: new UsageMeter(),
+      generate,
+      recent,
       response: createResponseObject({ ...parts, status: "in_progress" }, catalog),
     };
   }
@@ -109,12 +127,19 @@ export class Responses {
       catalog,
     );
     const { include } = request;
+    const { id } = response;
     if (request.store) this.#conversations.store({ response, output, include, conversation });
+    else if (outcome.status !== "failed")
+      started.recent?.add(String(id), this.#conversations.continueUnstored(conversation, output));
     return response;
   }
 
   async #runTurn(started: StartedResponse, signal: AbortSignal, listener: TurnListener) {
     const { request, conversation, codeTimeoutMs } = started;
+    if (!started.generate) {
+      await listener.onBegin?.();
+      return EMPTY_OUTCOME;
+    }
     const { catalog } = this.#turns;
     const offered = [...request.tools, ...catalog.listAddedTools(conversation.notable)];
     const { tools } = selectAllowedTools(request.toolChoice, offered, catalog);
@@ -152,3 +177,12 @@ export class Responses {
     return Math.floor(this.#clock.now() / 1000);
   }
 }
+
+/** The outcome of a request that the model does not answer. */
+const EMPTY_OUTCOME: TurnOutcome = {
+  status: "completed",
+  output: [],
+  incompleteReason: null,
+  error: null,
+  containerId: null,
+};

@@ -2,7 +2,6 @@ import { isPlainObject } from "../../../base/freeze.ts";
 import type { WireItem } from "../../../openai/wire.ts";
 import { ApiProblem, createUnsupportedProblem, invalidType } from "../../api-problem.ts";
 import type { ToolCatalog } from "../../tools/tool-catalog.ts";
-import type { Validator } from "../../validators/validator.ts";
 import { createBodyValidator } from "./body.ts";
 import { createToolChoiceCheck, type ToolChoice, type ToolChoiceCheck } from "./tool-choice.ts";
 
@@ -45,24 +44,29 @@ export interface CheckedRequest {
  */
 export type Echo = WireItem & { readonly tools: readonly WireItem[] };
 
+/** Options of a {@link RequestCheck}. */
+export interface RequestCheckOptions {
+  /** Whether the request must have input or continue a response. @default true */
+  readonly isInputRequired?: boolean | undefined;
+}
+
 /** Validates the body of `POST /v1/responses`. Throws OpenAI's error if it is invalid. */
-export type RequestCheck = (body: unknown) => CheckedRequest;
+export type RequestCheck = (body: unknown, options?: RequestCheckOptions) => CheckedRequest;
 
 /** Creates the request check of a server with these hosted tools. Create it once: it builds all validators. */
 export function createRequestCheck(catalog: ToolCatalog): RequestCheck {
   const bodyShape = createBodyValidator(catalog);
   const checkToolChoice = createToolChoiceCheck(catalog);
-  return (body) => readRequest(body, bodyShape, checkToolChoice);
+  return (body, { isInputRequired = true } = {}) => {
+    if (!isPlainObject(body)) throw invalidType("body", "an object", body);
+    const problem = bodyShape(body, "") ?? findUnsupported(body);
+    if (problem) throw problem;
+    if (isInputRequired && !hasInput(body)) throw createMissingInputProblem();
+    return readRequest(body, checkToolChoice);
+  };
 }
 
-function readRequest(
-  body: unknown,
-  bodyShape: Validator,
-  checkToolChoice: ToolChoiceCheck,
-): CheckedRequest {
-  if (!isPlainObject(body)) throw invalidType("body", "an object", body);
-  const problem = bodyShape(body, "") ?? findUnsupported(body);
-  if (problem) throw problem;
+function readRequest(body: WireItem, checkToolChoice: ToolChoiceCheck): CheckedRequest {
   const request = new RequestFields(body);
   const tools = request.readRecords("tools");
   const toolChoice = checkToolChoice(body["tool_choice"], tools);
@@ -112,9 +116,15 @@ function findUnsupported(body: WireItem): ApiProblem | null {
     return createUnsupportedProblem("prompt", "Send its text as 'instructions' or 'input'.");
   if (body["background"] === true)
     return createUnsupportedProblem("background", "Omit it, and set 'stream' for long responses.");
-  const { input } = body;
+  return null;
+}
+
+function hasInput({ input, previous_response_id: previous }: WireItem): boolean {
   const isEmpty = Array.isArray(input) ? input.length === 0 : typeof input !== "string";
-  if (!isEmpty || has("previous_response_id")) return null;
+  return !isEmpty || typeof previous === "string";
+}
+
+function createMissingInputProblem(): ApiProblem {
   const message = `One of "input" or "previous_response_id" or 'prompt' or 'conversation_id' must be provided.`;
   return new ApiProblem(400, message, { param: "input", code: "missing_required_parameter" });
 }

@@ -20,6 +20,14 @@ export interface FinishedTurn {
   readonly conversation: Conversation;
 }
 
+/** Responses of one connection that its later requests can continue although they are not stored. */
+export interface ConnectionResponses {
+  /** Returns the conversation up to this response, or `undefined` if the connection does not have it. */
+  get(id: string): ThreadPoint | undefined;
+  /** Adds a finished response that is not stored. */
+  add(id: string, point: ThreadPoint): void;
+}
+
 /** Options of {@link Conversations}. */
 export interface ConversationsOptions {
   readonly store: ResponseStore;
@@ -42,11 +50,14 @@ export class Conversations {
   }
 
   /** Returns the conversation of a request. Throws the error that OpenAI would return. */
-  createConversation({
-    previousResponseId: previous,
-    input,
-  }: Pick<CheckedRequest, "previousResponseId" | "input">): Conversation {
-    const before = previous === null ? new Thread(this.#catalog).point : this.#findPoint(previous);
+  createConversation(
+    { previousResponseId: previous, input }: Pick<CheckedRequest, "previousResponseId" | "input">,
+    recent: ConnectionResponses | null = null,
+  ): Conversation {
+    const before =
+      previous === null
+        ? new Thread(this.#catalog).point
+        : (recent?.get(previous) ?? this.#findPoint(previous));
     const requestItems = input.filter(({ type }) => type !== "compaction_trigger");
     const named = new Map(
       requestItems.filter(isReference).map((item) => this.#findStoredItem(item)),
@@ -88,6 +99,16 @@ export class Conversations {
     if (point) this.#recent.set(id, point);
   }
 
+  /** Returns the conversation after a turn that is not stored. Like a stored one, it starts at a new compaction. */
+  continueUnstored(conversation: Conversation, output: readonly WireItem[]): ThreadPoint {
+    const added = output.map(serializeItem);
+    const point = conversation.continueWith(added);
+    if (point) return point;
+    const compaction = output.findLastIndex(isCompaction);
+    const items = conversation.items.map(serializeItem);
+    return this.#createThread(compaction === -1 ? [...items, ...added] : added.slice(compaction));
+  }
+
   #findPoint(id: string): ThreadPoint {
     if (this.#store.has(id)) return this.#recent.get(id) ?? this.#read(id);
     const message = `Previous response with id '${id}' not found.`;
@@ -97,14 +118,17 @@ export class Conversations {
 
   /** Reads a whole conversation from the database: after a restart, or where a conversation forks. */
   #read(id: string): ThreadPoint {
-    const thread = new Thread(this.#catalog);
-    const storedItems: readonly SerializedItem[] = this.#store.readConversation(id);
-    const items = storedItems.map(({ item }) => item);
-    this.#checkSeals(items, 0);
-    thread.add(storedItems, this.#openCompactions(items, thread.point));
-    const { point } = thread;
+    const point = this.#createThread(this.#store.readConversation(id));
     this.#recent.set(id, point);
     return point;
+  }
+
+  #createThread(serialized: readonly SerializedItem[]): ThreadPoint {
+    const thread = new Thread(this.#catalog);
+    const items = serialized.map(({ item }) => item);
+    this.#checkSeals(items, 0);
+    thread.add(serialized, this.#openCompactions(items, thread.point));
+    return thread.point;
   }
 
   /** Returns an item's id and the stored item with that id. */
