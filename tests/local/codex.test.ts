@@ -95,6 +95,23 @@ describe("a request of Codex", () => {
     });
   });
 
+  test("may have metadata in its items, which the model does not get", async () => {
+    const { run, ask } = await startCodex(({ items }) => [{ say: JSON.stringify(items) }]);
+    const metadata = { turn_id: "01a1e3c1", content_item_kinds: ["user.text"] };
+    const noted = input.map((item) => ({
+      ...item,
+      internal_chat_message_metadata_passthrough: metadata,
+    }));
+    const answer = readAnswer(await run({ input: noted }));
+    expect(answer).toContain("Fix the bug.");
+    expect(answer).not.toContain("passthrough");
+    const wrong = { ...codexRequest, input: [{ ...noted[0], internal_metadata: metadata }] };
+    expect(await ask("POST /responses", wrong)).toMatchObject({
+      status: 400,
+      body: { error: { param: "input[0].internal_metadata", code: "unknown_parameter" } },
+    });
+  });
+
   test("gets parallel calls of functions and of custom tools with a grammar", async () => {
     const patch = "*** Begin Patch\n*** Add File: a.txt\n+hello\n*** End Patch\n";
     const { run } = await startCodex([

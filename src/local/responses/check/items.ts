@@ -24,6 +24,7 @@ import {
   type Validator,
 } from "../../validators/validator.ts";
 import { callOutput, inputContent, outputContent } from "./content.ts";
+import { omitItemMetadata } from "./omit-item-metadata.ts";
 
 /** Validates `input` as an array. `tool` validates the entries of `tools` that some items contain. */
 export function createItemsValidator(catalog: ToolCatalog, tool: Validator): Validator {
@@ -59,7 +60,8 @@ function createItemValidator({ byItem }: ToolCatalog, tool: Validator): Validato
     additional_tools: checkTools(additionalTools),
     ...otherItems,
   });
-  return (value, path) => {
+  return (given, path) => {
+    const value = isPlainObject(given) ? omitItemMetadata(given) : given;
     if (!isPlainObject(value) || typeof value["type"] === "string") return typed(value, path);
     if ("role" in value) return messages(value, path);
     return "id" in value && Object.keys(value).every((key) => key === "id" || key === "type")

@@ -3,6 +3,7 @@ import type { WireItem } from "../../../openai/wire.ts";
 import { ApiProblem, createUnsupportedProblem, invalidType } from "../../api-problem.ts";
 import type { ToolCatalog } from "../../tools/tool-catalog.ts";
 import { createBodyValidator } from "./body.ts";
+import { omitItemMetadata } from "./omit-item-metadata.ts";
 import { createToolChoiceCheck, type ToolChoice, type ToolChoiceCheck } from "./tool-choice.ts";
 
 export { checkHistory } from "./check-history.ts";
@@ -132,11 +133,12 @@ function createMissingInputProblem(): ApiProblem {
 function toItems(input: unknown): readonly WireItem[] {
   if (typeof input === "string")
     return [{ type: "message", role: "user", content: [{ type: "input_text", text: input }] }];
-  return Array.isArray(input) ? input.filter(isPlainObject).map(addItemType) : [];
+  return Array.isArray(input) ? input.filter(isPlainObject).map(toTypedItem) : [];
 }
 
-/** Adds the type to messages and references that omit it. */
-function addItemType(item: WireItem): WireItem {
+/** Adds the type to messages and references that omit it. Drops metadata that no model reads. */
+function toTypedItem(given: WireItem): WireItem {
+  const item = omitItemMetadata(given);
   if (typeof item["type"] === "string") return item;
   return { ...item, type: "role" in item ? "message" : "item_reference" };
 }
