@@ -1,7 +1,8 @@
-import type { Hono } from "hono";
+import type { Hono, HonoRequest } from "hono";
 import { isPlainObject } from "../../base/freeze.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { createMissingParameterProblem, unknownParameter } from "../api-problem.ts";
+import { checkQuery } from "../http/check-query.ts";
 import { setRateLimitHeaders } from "../http/rate-limit-headers.ts";
 import { readJsonBody } from "../http/read-json-body.ts";
 import { createRequestCheck } from "../responses/check/request.ts";
@@ -24,15 +25,16 @@ export interface CompactionServices {
 export function compactionRoutes(app: Hono, services: CompactionServices): void {
   const { conversations, turns, seconds, maxBodyBytes } = services;
   const checkRequest = createRequestCheck(turns.catalog);
-  const readConversation = async (request: Request, known: ReadonlySet<string>) => {
-    const body = await readJsonBody(request, maxBodyBytes);
+  const readConversation = async (request: HonoRequest, known: ReadonlySet<string>) => {
+    checkQuery(request);
+    const body = await readJsonBody(request.raw, maxBodyBytes);
     checkKeys(body, known);
     const checked = checkRequest(body);
     return { checked, conversation: conversations.createConversation(checked) };
   };
   app.post("/v1/responses/compact", async (context) => {
     setRateLimitHeaders(context);
-    const { checked, conversation } = await readConversation(context.req.raw, compactKeys);
+    const { checked, conversation } = await readConversation(context.req, compactKeys);
     const output = compactItems(conversation.readable, turns);
     const tokens = countInputTokens(checked, conversation);
     return context.json({
@@ -44,7 +46,7 @@ export function compactionRoutes(app: Hono, services: CompactionServices): void 
     });
   });
   app.post("/v1/responses/input_tokens", async (context) => {
-    const { checked, conversation } = await readConversation(context.req.raw, countKeys);
+    const { checked, conversation } = await readConversation(context.req, countKeys);
     const input_tokens = countInputTokens(checked, conversation);
     return context.json({ object: "response.input_tokens", input_tokens });
   });

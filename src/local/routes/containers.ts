@@ -1,13 +1,13 @@
-import type { Context, Hono } from "hono";
+import type { Hono } from "hono";
 import { createMissingParameterProblem, unknownParameter } from "../api-problem.ts";
 import type { ContainerFileRecord } from "../containers/container-files.ts";
 import type { Containers } from "../containers/containers.ts";
 import { parseContainerOptions, parseFileId } from "../containers/parse-container-options.ts";
+import { checkQuery, readListQuery } from "../http/check-query.ts";
 import { readJsonBody } from "../http/read-json-body.ts";
 import { readMultipart } from "../http/read-multipart.ts";
 import { fileResponse } from "../store/file-response.ts";
 import type { FileStore } from "../store/file-store.ts";
-import { readPageQuery } from "../store/paging.ts";
 
 /** Services of the container routes. */
 export interface ContainerServices {
@@ -21,19 +21,23 @@ const MAX_BODY_BYTES = 2 ** 20;
 /** `/v1/containers` and their files. */
 export function containerRoutes(app: Hono, { containers, files }: ContainerServices): void {
   app.post("/v1/containers", async (context) => {
+    checkQuery(context.req);
     const body = await readJsonBody(context.req.raw, MAX_BODY_BYTES);
     return context.json(await containers.create(parseContainerOptions(body)));
   });
 
-  app.get("/v1/containers", (context) =>
-    context.json(containers.list(readContextPage(context), context.req.query("name"))),
-  );
+  app.get("/v1/containers", (context) => {
+    const query = readListQuery(context.req, ["name"]);
+    return context.json(containers.list(query, context.req.query("name")));
+  });
 
-  app.get("/v1/containers/:id", (context) =>
-    context.json(containers.retrieve(context.req.param("id"))),
-  );
+  app.get("/v1/containers/:id", (context) => {
+    checkQuery(context.req);
+    return context.json(containers.retrieve(context.req.param("id")));
+  });
 
   app.delete("/v1/containers/:id", async (context) => {
+    checkQuery(context.req);
     const id = context.req.param("id");
     await containers.delete(id);
     return context.json({ id, object: "container.deleted", deleted: true });
@@ -45,6 +49,7 @@ export function containerRoutes(app: Hono, { containers, files }: ContainerServi
 function containerFileRoutes(app: Hono, services: ContainerServices): void {
   const { containers } = services;
   app.post("/v1/containers/:id/files", async (context) => {
+    checkQuery(context.req);
     const id = context.req.param("id");
     containers.check(id);
     const isForm = /^multipart\//i.test(context.req.header("content-type") ?? "");
@@ -52,22 +57,26 @@ function containerFileRoutes(app: Hono, services: ContainerServices): void {
     return context.json(await add(id, context.req.raw, services));
   });
 
-  app.get("/v1/containers/:id/files", async (context) =>
-    context.json(await containers.listFiles(context.req.param("id"), readContextPage(context))),
-  );
+  app.get("/v1/containers/:id/files", async (context) => {
+    const query = readListQuery(context.req);
+    return context.json(await containers.listFiles(context.req.param("id"), query));
+  });
 
   app.get("/v1/containers/:id/files/:file", async (context) => {
+    checkQuery(context.req);
     const { id, file } = context.req.param();
     return context.json(await containers.retrieveFile(id, file));
   });
 
   app.get("/v1/containers/:id/files/:file/content", async (context) => {
+    checkQuery(context.req);
     const { id, file } = context.req.param();
     const { handle, filename } = await containers.openFile(id, file);
     return fileResponse(handle, filename);
   });
 
   app.delete("/v1/containers/:id/files/:file", async (context) => {
+    checkQuery(context.req);
     const { id, file } = context.req.param();
     await containers.deleteFile(id, file);
     return context.json({ id: file, object: "container.file.deleted", deleted: true });
@@ -98,8 +107,4 @@ async function addFromForm(
   } finally {
     await form[Symbol.asyncDispose]();
   }
-}
-
-function readContextPage(context: Context) {
-  return readPageQuery((name) => context.req.query(name));
 }

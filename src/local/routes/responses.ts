@@ -1,20 +1,29 @@
-import type { Context, Hono } from "hono";
+import type { Context, Hono, HonoRequest } from "hono";
 import { quoteValue } from "../../base/quote-value.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { ApiProblem, notFound } from "../api-problem.ts";
 import { BufferedResponse } from "../http/buffered-response.ts";
+import {
+  checkQuery,
+  readListQuery,
+  readQueryFlag,
+  readQueryInteger,
+  readQueryList,
+} from "../http/check-query.ts";
 import { PacedBody } from "../http/paced-body.ts";
 import { RATE_LIMIT_HEADERS, setRateLimitHeaders } from "../http/rate-limit-headers.ts";
 import { readJsonBody } from "../http/read-json-body.ts";
 import { applyIncludes } from "../responses/check/apply-includes.ts";
+import { createIncludeValidator } from "../responses/check/body.ts";
 import { formatEvent } from "../responses/events/events.ts";
 import { type StreamServices, streamResponse } from "../responses/events/stream-response.ts";
 import type { Responses, StartedResponse } from "../responses/responses.ts";
-import { readPageQuery, toPage } from "../store/paging.ts";
+import { toPage } from "../store/paging.ts";
 import type { ResponseStore, StoredResponse } from "../store/response-store.ts";
 import type { ToolCatalog } from "../tools/tool-catalog.ts";
 import { ConnectionDroppedError } from "../turn/connection-dropped-error.ts";
 import { createUsageHeader, USAGE_COMMENT, USAGE_HEADER } from "../turn/usage-header.ts";
+import { assertValid } from "../validators/validator.ts";
 
 /** Services of the response routes. */
 export interface ResponseServices {
@@ -31,9 +40,16 @@ export function responseRoutes(
   app: Hono,
   { responses, store, catalog, maxBodyBytes, onFault }: ResponseServices,
 ): void {
+  const isIncludable = createIncludeValidator(catalog);
+  const readInclude = (request: HonoRequest): ReadonlySet<string> => {
+    const values = readQueryList(request, "include");
+    assertValid(isIncludable, values, "include");
+    return new Set(values);
+  };
   app.post("/v1/responses", async (context) => {
     const { raw } = context.req;
     try {
+      checkQuery(context.req);
       const body = await readJsonBody(raw, maxBodyBytes);
       const started = responses.start(body, readCodeTimeout(context.req.header(CODE_TIMEOUT)));
       if (started.request.stream)
@@ -54,28 +70,30 @@ export function responseRoutes(
   });
   app.get("/v1/responses/:id", (context) => {
     const id = context.req.param("id");
+    checkQuery(context.req, "include[]", "include_obfuscation", "starting_after", "stream");
+    for (const flag of ["stream", "include_obfuscation"]) readQueryFlag(context.req, flag);
+    readQueryInteger(context.req, "starting_after", { min: 0 });
     const found = store.get(id);
     if (!found) throw notFound("Response", id);
     return context.json(toShownResponse(found, catalog));
   });
   app.delete("/v1/responses/:id", (context) => {
+    checkQuery(context.req);
     const id = context.req.param("id");
     if (!store.delete(id)) throw notFound("Response", id);
     return context.json({ id, object: "response", deleted: true });
   });
   app.post("/v1/responses/:id/cancel", (context) => {
+    checkQuery(context.req);
     const id = context.req.param("id");
     if (!store.has(id)) throw notFound("Response", id);
     throw new ApiProblem(400, "Only responses with background=true can be cancelled.");
   });
   app.get("/v1/responses/:id/input_items", (context) => {
     const id = context.req.param("id");
+    const query = readListQuery(context.req, ["include[]"]);
     if (!store.has(id)) throw notFound("Response", id);
-    const include = new Set([
-      ...(context.req.queries("include") ?? []),
-      ...(context.req.queries("include[]") ?? []),
-    ]);
-    const query = readPageQuery((name) => context.req.query(name));
+    const include = readInclude(context.req);
     const { items, hasMore } = store.readInput(id, query);
     const shown = items.map(({ item, id: itemId }) => ({
       ...toShownMessage(applyIncludes(item, include, catalog)),

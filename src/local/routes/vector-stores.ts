@@ -1,7 +1,8 @@
-import { type Context, Hono } from "hono";
+import { type Context, Hono, type HonoRequest } from "hono";
 import { isPlainObject } from "../../base/freeze.ts";
 import { readNumber, readRecord, readStrings, type UnknownRecord } from "../../base/json.ts";
 import { ApiProblem, invalidType, invalidValue } from "../api-problem.ts";
+import { checkQuery, readListQuery } from "../http/check-query.ts";
 import { readJsonBody } from "../http/read-json-body.ts";
 import type { Attributes } from "../search/attribute-filter.ts";
 import { type ChunkSizes, defaultChunkSizes } from "../search/split-into-chunks.ts";
@@ -15,14 +16,13 @@ import {
   storeChangeValidator,
 } from "../search/store-validators.ts";
 import type { VectorStoreChange, VectorStores } from "../search/vector-stores.ts";
-import { readPageQuery } from "../store/paging.ts";
 import { assertValid, type Validator } from "../validators/validator.ts";
 
 /** `/vector_stores` and everything below. Mount it under `/v1`. */
 export function vectorStoreRoutes(stores: VectorStores): Hono {
   const app = new Hono();
   app.post("/vector_stores", async ({ req, json }) => {
-    const body = await readValidBody(req.raw, newStoreValidator);
+    const body = await readValidBody(req, newStoreValidator);
     const created = stores.create({
       name: toStringOrNull(body["name"]),
       description: toStringOrNull(body["description"]),
@@ -33,15 +33,17 @@ export function vectorStoreRoutes(stores: VectorStores): Hono {
     });
     return json(created);
   });
-  app.get("/vector_stores", ({ req, json }) =>
-    json(stores.list(readPageQuery((name) => req.query(name)))),
-  );
-  app.get("/vector_stores/:store", ({ req, json }) => json(stores.get(req.param("store"))));
+  app.get("/vector_stores", ({ req, json }) => json(stores.list(readListQuery(req))));
+  app.get("/vector_stores/:store", ({ req, json }) => {
+    checkQuery(req);
+    return json(stores.get(req.param("store")));
+  });
   app.post("/vector_stores/:store", async ({ req, json }) => {
-    const body = await readValidBody(req.raw, storeChangeValidator);
+    const body = await readValidBody(req, storeChangeValidator);
     return json(stores.update(req.param("store"), readStoreChange(body)));
   });
   app.delete("/vector_stores/:store", ({ req, json }) => {
+    checkQuery(req);
     stores.delete(req.param("store"));
     return json({ id: req.param("store"), object: "vector_store.deleted", deleted: true });
   });
@@ -52,7 +54,7 @@ export function vectorStoreRoutes(stores: VectorStores): Hono {
 }
 
 async function searchStore(stores: VectorStores, context: Context): Promise<Response> {
-  const body = await readValidBody(context.req.raw, searchValidator);
+  const body = await readValidBody(context.req, searchValidator);
   const { query } = body;
   const queries = typeof query === "string" ? [query] : readStrings(body, "query");
   const hits = stores.search({
@@ -80,28 +82,31 @@ async function searchStore(stores: VectorStores, context: Context): Promise<Resp
 function storeFileRoutes({ files }: VectorStores): Hono {
   const app = new Hono();
   app.post("/", async (context) => {
-    const body = await readValidBody(context.req.raw, newFileValidator);
+    const body = await readValidBody(context.req, newFileValidator);
     return context.json(files.attach(readStoreId(context), readStoreFile(body)));
   });
   app.get("/", (context) => {
-    const query = readPageQuery((name) => context.req.query(name));
+    const query = readListQuery(context.req, ["filter"]);
     return context.json(files.list(readStoreId(context), query, { filter: readFilter(context) }));
   });
-  app.get("/:file", (context) =>
-    context.json(files.get(readStoreId(context), context.req.param("file"))),
-  );
+  app.get("/:file", (context) => {
+    checkQuery(context.req);
+    return context.json(files.get(readStoreId(context), context.req.param("file")));
+  });
   app.post("/:file", async (context) => {
-    const body = await readValidBody(context.req.raw, fileChangeValidator);
+    const body = await readValidBody(context.req, fileChangeValidator);
     return context.json(
       files.update(readStoreId(context), context.req.param("file"), readAttributes(body)),
     );
   });
   app.delete("/:file", (context) => {
+    checkQuery(context.req);
     const id = context.req.param("file");
     files.remove(readStoreId(context), id);
     return context.json({ id, object: "vector_store.file.deleted", deleted: true });
   });
   app.get("/:file/content", (context) => {
+    checkQuery(context.req);
     const text = files.getContent(readStoreId(context), context.req.param("file"));
     return context.json({
       object: "vector_store.file_content.page",
@@ -116,17 +121,19 @@ function storeFileRoutes({ files }: VectorStores): Hono {
 function batchRoutes({ files }: VectorStores): Hono {
   const app = new Hono();
   app.post("/", async (context) => {
-    const body = await readValidBody(context.req.raw, newBatchValidator);
+    const body = await readValidBody(context.req, newBatchValidator);
     return context.json(files.attachBatch(readStoreId(context), readBatch(body)));
   });
-  app.get("/:batch", (context) =>
-    context.json(files.batch(readStoreId(context), context.req.param("batch"))),
-  );
-  app.post("/:batch/cancel", (context) =>
-    context.json(files.cancelBatch(readStoreId(context), context.req.param("batch"))),
-  );
+  app.get("/:batch", (context) => {
+    checkQuery(context.req);
+    return context.json(files.batch(readStoreId(context), context.req.param("batch")));
+  });
+  app.post("/:batch/cancel", (context) => {
+    checkQuery(context.req);
+    return context.json(files.cancelBatch(readStoreId(context), context.req.param("batch")));
+  });
   app.get("/:batch/files", (context) => {
-    const query = readPageQuery((name) => context.req.query(name));
+    const query = readListQuery(context.req, ["filter"]);
     const scope = { batchId: context.req.param("batch"), filter: readFilter(context) };
     return context.json(files.list(readStoreId(context), query, scope));
   });
@@ -136,8 +143,9 @@ function batchRoutes({ files }: VectorStores): Hono {
 /** Enough for 2,000 files with 16 attributes of 512 characters each. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
-async function readValidBody(request: Request, shape: Validator): Promise<UnknownRecord> {
-  const body = await readJsonBody(request, MAX_BODY_BYTES);
+async function readValidBody(request: HonoRequest, shape: Validator): Promise<UnknownRecord> {
+  checkQuery(request);
+  const body = await readJsonBody(request.raw, MAX_BODY_BYTES);
   if (!isPlainObject(body)) throw invalidType("", "an object", body);
   assertValid(shape, body, "");
   return body;

@@ -31,7 +31,7 @@ export function createBodyValidator(catalog: ToolCatalog): Validator {
       ...otherFields,
       input: either({ string: longText, array: createItemsValidator(catalog, tool) }),
       tools: nullable(array(tool, { max: 128 })),
-      include: nullable(array(oneOf(...listIncludes(catalog)))),
+      include: nullable(createIncludeValidator(catalog)),
     },
   );
 }
@@ -83,6 +83,11 @@ const otherIncludes = [
   "reasoning.encrypted_content",
   "message.output_text.logprobs",
 ];
+
+/** Validates the values of `include`. */
+export function createIncludeValidator(catalog: ToolCatalog): Validator {
+  return array(oneOf(...listIncludes(catalog)));
+}
 
 function listIncludes({ byItem }: ToolCatalog): readonly string[] {
   const hosted = [...byItem.values()].flatMap(({ includes = {} }) => Object.keys(includes));
