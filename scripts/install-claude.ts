@@ -6,12 +6,13 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 
 const SDK = "@anthropic-ai/claude-agent-sdk@0.3.325";
+const CLIENT = "@anthropic-ai/sdk@1.8.0"; // the Agent SDK depends on it; tests use it directly
 const folder = "node_modules/.claude";
 const scope = "node_modules/@anthropic-ai";
 
 mkdirSync(folder, { recursive: true });
 writeFileSync(`${folder}/package.json`, '{ "private": true }\n');
-const { status } = spawnSync("npm", ["install", "--no-audit", "--no-fund", SDK], {
+const { status } = spawnSync("npm", ["install", "--no-audit", "--no-fund", SDK, CLIENT], {
   cwd: folder,
   stdio: "inherit",
 });

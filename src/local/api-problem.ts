@@ -8,6 +8,8 @@ export class ApiProblem extends Error {
   readonly code: string | null;
   /** Extra response headers, such as `retry-after`. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Facts for programs, which Anthropic's format has as `error.details`. OpenAI's format omits them. */
+  readonly facts: object | null;
 
   constructor(status: number, message: string, details: ApiProblemDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -16,6 +18,7 @@ export class ApiProblem extends Error {
     this.param = details.param ?? null;
     this.code = details.code ?? null;
     this.headers = details.headers ?? {};
+    this.facts = details.facts ?? null;
   }
 
   /** The JSON error body that clients parse. */
@@ -31,6 +34,7 @@ export interface ApiProblemDetails {
   readonly param?: string | null | undefined;
   readonly code?: string | null | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly facts?: object | undefined;
   /** The error behind it. Clients do not see it. */
   readonly cause?: unknown;
 }

@@ -3,17 +3,23 @@ import type { ApiProblem } from "../api-problem.ts";
 /** The error body of the Messages API. Its format differs from OpenAI's. */
 export interface AnthropicProblem {
   readonly type: "error";
-  readonly error: { readonly type: string; readonly message: string };
+  readonly error: { readonly type: string; readonly message: string; readonly details?: object };
   readonly request_id: string;
 }
 
 /** Converts an error to Anthropic's format, where the status determines the type. */
 export function toAnthropicProblem(
-  { status, message }: Pick<ApiProblem, "status" | "message">,
+  { status, message, facts }: AnthropicProblemSource,
   requestId: string,
 ): AnthropicProblem {
-  return { type: "error", error: { type: toErrorType(status), message }, request_id: requestId };
+  const details = facts ? { details: facts } : {};
+  const error = { type: toErrorType(status), message, ...details };
+  return { type: "error", error, request_id: requestId };
 }
+
+/** The parts of an error that Anthropic's format has. */
+export type AnthropicProblemSource = Pick<ApiProblem, "status" | "message"> &
+  Partial<Pick<ApiProblem, "facts">>;
 
 /** Returns whether a path or URL belongs to Anthropic's API rather than OpenAI's. */
 export function isAnthropicAddress(address: string): boolean {

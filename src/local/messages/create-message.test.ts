@@ -238,7 +238,10 @@ describe("an answer on the Messages API", () => {
       Math.ceil('[{"type":"text","text":"Hello."}]'.length / 4),
     );
     const edits = { context_management: { edits: [] } };
-    expect(await message(edits)).toMatchObject({ context_management: { applied_edits: [] } });
+    const headers = { "anthropic-beta": "context-management-2025-06-27" };
+    expect(await message(edits, headers)).toMatchObject({
+      context_management: { applied_edits: [] },
+    });
   });
 });
 

@@ -9,6 +9,7 @@ import { createAnswerBlocks } from "./answer-blocks.ts";
 import type { MessageRequest } from "./check/request.ts";
 import { isWebSearch } from "./check/tools.ts";
 import { checkMessageStep } from "./check-message-step.ts";
+import { createCompactionBlock } from "./compaction.ts";
 import { type DeferredStep, splitStep } from "./deferred-actions.ts";
 import { toMessageProblem } from "./message-problem.ts";
 import {
@@ -37,6 +38,10 @@ export async function* createMessage(
   call: ModelCall,
 ): AsyncGenerator<FinishedBlock, StopReason, undefined> {
   const state = createMessageState(request, services, call);
+  if (request.isCompaction) {
+    yield { block: createCompactionBlock(request, services.sealer) };
+    return { stopReason: "compaction", stopSequence: null };
+  }
   const query = findForcedQuery(request);
   if (query !== null) return yield* runForcedSearch(query, state);
   const title = findRequestedTitle(request);

@@ -1,7 +1,6 @@
 import type { WireItem } from "../../openai/wire.ts";
-import type { ApiProblem } from "../api-problem.ts";
 import { splitIntoChunks } from "../split-into-chunks.ts";
-import { toAnthropicProblem } from "./anthropic-problem.ts";
+import { type AnthropicProblemSource, toAnthropicProblem } from "./anthropic-problem.ts";
 import {
   createContextEdits,
   createMessageObject,
@@ -49,7 +48,7 @@ export class MessageEvents {
 
 /** Creates the error event, which is the last one of a stream. */
 export function createProblemEvent(
-  problem: Pick<ApiProblem, "status" | "message">,
+  problem: AnthropicProblemSource,
   requestId: string,
 ): MessageEvent {
   return { ...toAnthropicProblem(problem, requestId) };

@@ -67,4 +67,4 @@ export function createMessageState(
 }
 
 /** The bytes per token that token counts assume. */
-const BYTES_PER_TOKEN = 4;
+export const BYTES_PER_TOKEN = 4;

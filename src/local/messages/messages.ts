@@ -1,23 +1,31 @@
 import type { ApiProblem } from "../api-problem.ts";
+import { countJsonTokens } from "../count-tokens.ts";
 import { SEALING_REMEDY, type Sealer } from "../turn/sealer.ts";
 import type { TurnServices } from "../turn/turn.ts";
 import { UsageMeter } from "../turn/usage-meter.ts";
 import { joinPath } from "./check/anthropic-wording.ts";
 import type { CheckedMessage } from "./check/checked-message.ts";
+import type { Block } from "./check/content.ts";
 import { createInvalidProblem } from "./check/invalid-problem.ts";
 import { type CheckOptions, checkMessageRequest } from "./check/request.ts";
+import { findForgedCompaction } from "./compaction.ts";
 import { createMessage } from "./create-message.ts";
 import { DeferredActions } from "./deferred-actions.ts";
 import { countRequestTokens, type MessageParts } from "./message-object.ts";
-import type { FinishedBlock, StopReason } from "./message-state.ts";
+import { BYTES_PER_TOKEN, type FinishedBlock, type StopReason } from "./message-state.ts";
+import { createNextMessages, Threads, type ThreadTurn } from "./threads.ts";
 
 /** A validated request and the message that has started for it. */
-export type StartedMessage = Omit<MessageParts, "blocks" | "stop">;
+export interface StartedMessage extends Omit<MessageParts, "blocks" | "stop"> {
+  /** The turn of a thread, if the request has one. */
+  readonly thread: ThreadTurn | null;
+}
 
 /** Creates messages like Anthropic's API. */
 export class Messages {
   readonly #turns: TurnServices;
   readonly #deferredActions = new DeferredActions();
+  readonly #threads = new Threads();
 
   constructor(turns: TurnServices) {
     this.#turns = turns;
@@ -25,22 +33,56 @@ export class Messages {
 
   /** Validates a request. Throws the error that Anthropic would return, before anything runs. */
   start(body: unknown, options: CheckOptions = {}): StartedMessage {
-    const request = checkMessageRequest(body, options);
-    const forged = findForgedThinking(request.messages, this.#turns.sealer);
-    if (forged) throw forged;
-    const id = this.#turns.ids.next("msg_");
-    const inputTokens = countRequestTokens(request);
-    return { id, request, inputTokens, usage: new UsageMeter() };
+    const thread = options.betas?.some(isThreadsBeta) ? this.#threads.begin(body) : null;
+    try {
+      const request = checkMessageRequest(thread?.body ?? body, options);
+      this.#checkSealed(request.messages);
+      const id = this.#turns.ids.next("msg_");
+      const inputTokens = countRequestTokens(request);
+      return { id, request, inputTokens, usage: new UsageMeter(), thread };
+    } catch (error) {
+      thread?.release();
+      throw error;
+    }
   }
 
   /** Creates the message block by block. */
-  createBlocks(
-    { request, usage }: StartedMessage,
+  async *createBlocks(
+    { id, request, usage, inputTokens, thread }: StartedMessage,
     signal: AbortSignal,
   ): AsyncGenerator<FinishedBlock, StopReason, undefined> {
     const services = { ...this.#turns, deferredActions: this.#deferredActions };
-    return createMessage(request, services, { signal, usage });
+    const blocks = createMessage(request, services, { signal, usage });
+    if (!thread) return yield* blocks;
+    const content: Block[] = [];
+    const release = () => thread.release();
+    signal.addEventListener("abort", release, { once: true });
+    try {
+      for (;;) {
+        const next = await blocks.next();
+        if (next.done) {
+          const bytes = (inputTokens + countJsonTokens(content)) * BYTES_PER_TOKEN;
+          thread.save(id, createNextMessages(thread.body, content), bytes);
+          return next.value;
+        }
+        content.push(next.value.block);
+        yield next.value;
+      }
+    } finally {
+      signal.removeEventListener("abort", release);
+      release();
+    }
   }
+
+  #checkSealed(messages: readonly CheckedMessage[]): void {
+    const { sealer } = this.#turns;
+    const problem = findForgedThinking(messages, sealer) ?? findForgedCompaction(messages, sealer);
+    if (problem) throw problem;
+  }
+}
+
+function isThreadsBeta(beta: string): boolean {
+  return beta.startsWith("message-threads-");
 }
 
 /** Returns the error for a thinking block that this server did not sign. */

@@ -39,6 +39,12 @@ function toPart(role: string, block: WireItem): WireItem | null {
   if (type === "text" && role === "assistant")
     return { type: "output_text", text, annotations: [] };
   if (type === "text") return { type: "input_text", text };
+  if (type === "compaction")
+    return {
+      type: "output_text",
+      text: `Summary of the conversation so far:\n${block["content"]}`,
+      annotations: [],
+    };
   const source = readRecord(block, "source");
   if (type === "image") return { type: "input_image", image_url: toUrl(source), detail: "auto" };
   if (type !== "document") return null;

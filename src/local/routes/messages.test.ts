@@ -8,6 +8,7 @@ import {
 import type { WireItem } from "../../openai/wire.ts";
 import type { ModelRequest } from "../models/local-model.ts";
 
+const EDITS = { "anthropic-beta": "context-management-2025-06-27" };
 const createRequest = (body: unknown) => ({ method: "POST", body: JSON.stringify(body) });
 const listTypes = (events: readonly WireItem[]) => events.map(({ type }) => type);
 
@@ -17,7 +18,10 @@ describe("POST /v1/messages as a stream", () => {
       [{ think: "Hm." }, { say: "I look." }, { call: { name: "look", args: { at: "x" } } }],
     ]);
     const thinking = { type: "enabled", budget_tokens: 1024 };
-    const events = await stream({ tools: [clientTool("look")], thinking, context_management: {} });
+    const events = await stream(
+      { tools: [clientTool("look")], thinking, context_management: {} },
+      EDITS,
+    );
     expect(listTypes(events)).toEqual([
       "message_start",
       "ping",
@@ -257,14 +261,22 @@ describe("the Messages API", () => {
     });
   });
 
-  test("accepts unknown fields with the beta header", async () => {
+  test("rejects unknown fields, also with a beta header", async () => {
     const { ask } = await startMessagesFixture([[{ say: "Hello." }]]);
-    const body = { ...plain, brand_new: true };
-    expect((await ask(body)).body).toMatchObject({
-      error: { message: "brand_new: Extra inputs are not permitted" },
-    });
     const headers = { "anthropic-beta": "brand-new-2030-01-01" };
-    expect((await ask(body, "POST /v1/messages", headers)).status).toBe(200);
+    for (const more of [{}, headers]) {
+      const { status, body } = await ask({ ...plain, brand_new: true }, undefined, more);
+      expect([status, body]).toMatchObject([
+        400,
+        {
+          error: {
+            type: "invalid_request_error",
+            message: "brand_new: Extra inputs are not permitted",
+          },
+        },
+      ]);
+    }
+    expect((await ask(plain, undefined, headers)).status).toBe(200);
   });
 
   test("reports the end of a script and prevents retries", async () => {

@@ -32,7 +32,7 @@ export function messageRoutes(app: Hono, services: MessageRouteServices): void {
   const { messages, ids, maxBodyBytes } = services;
   app.post("/v1/messages", async (context) => {
     const body = await readJsonBody(context.req.raw, maxBodyBytes);
-    const started = messages.start(body, { hasBetas: hasBetas(context) });
+    const started = messages.start(body, { betas: readBetas(context) });
     return await (started.request.stream ? respondWithStream : respondWithMessage)(
       context,
       started,
@@ -41,15 +41,21 @@ export function messageRoutes(app: Hono, services: MessageRouteServices): void {
   });
   app.post("/v1/messages/count_tokens", async (context) => {
     const body = await readJsonBody(context.req.raw, maxBodyBytes);
-    const options = { isCounting: true, hasBetas: hasBetas(context) };
+    const options = { isCounting: true, betas: readBetas(context) };
     const { inputTokens } = messages.start(body, options);
     return createJsonResponse({ input_tokens: inputTokens }, ids);
   });
   app.get("/api/hello", () => createJsonResponse({ message: "hello" }, ids));
 }
 
-function hasBetas(context: Context): boolean {
-  return context.req.header("anthropic-beta") !== undefined;
+/** Returns the names of the betas that the client asks for. */
+function readBetas(context: Context): readonly string[] {
+  return (
+    context.req
+      .header("anthropic-beta")
+      ?.split(",")
+      .map((name) => name.trim()) ?? []
+  );
 }
 
 function createJsonResponse(

@@ -19,9 +19,12 @@ export interface MessagesFixture {
   /** Sends a `POST` with a body, or a request to any other route: `GET /api/hello`. */
   ask(body: unknown, route?: string, headers?: Readonly<Record<string, string>>): Promise<Answer>;
   /** Sends a message request that must succeed. Missing fields come from `plain`. */
-  message(body?: WireItem): Promise<WireItem>;
+  message(body?: WireItem, headers?: Readonly<Record<string, string>>): Promise<WireItem>;
   /** Sends a streaming message request and reads the whole stream. */
-  stream(body?: WireItem): Promise<readonly (WireItem & { readonly type: string })[]>;
+  stream(
+    body?: WireItem,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<readonly (WireItem & { readonly type: string })[]>;
 }
 
 export interface Answer {
@@ -71,13 +74,14 @@ export async function startMessagesFixture(
     base,
     asked,
     ask,
-    async message(body = {}) {
-      const answer = await ask({ ...plain, ...body });
+    async message(body = {}, headers = {}) {
+      const answer = await ask({ ...plain, ...body }, undefined, headers);
       if (answer.status === 200) return answer.body;
       throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`);
     },
-    async stream(body = {}) {
-      const init = { method: "POST", body: JSON.stringify({ ...plain, ...body, stream: true }) };
+    async stream(body = {}, headers = {}) {
+      const text = JSON.stringify({ ...plain, ...body, stream: true });
+      const init = { method: "POST", headers: { ...headers }, body: text };
       const response = await fetch(`${base}/v1/messages?beta=true`, init);
       return parseMessageEvents(await response.text());
     },

@@ -124,7 +124,7 @@ const blocks: ReadonlyMap<string, Validator> = new Map([
   ["redacted_thinking", record({ data: string() })],
   ["server_tool_use", use],
   ["mcp_tool_use", use],
-  ["compaction", anyValue],
+  ["compaction", record({ content: string({ min: 1 }), signature: string() })],
 ]);
 
 /** The only role whose messages may contain a block. Other blocks may be in any message. */

@@ -162,17 +162,14 @@ describe("checkMessages()", () => {
     ]);
   });
 
-  test("accepts system messages between others with betas, as reminders", () => {
+  test("accepts system messages between others, as reminders", () => {
     const system = { role: "system", content: "Take care." };
     const told = [user("Hi."), system, assistant([text])];
-    expect(checkMessages(told, { hasBetas: true })[0]?.content).toEqual([
+    expect(checkMessages(told)[0]?.content).toEqual([
       { type: "text", text: "Hi." },
       { type: "text", text: "<system-reminder>\nTake care.\n</system-reminder>" },
     ]);
-    expect(() => checkMessages(told)).toThrow("messages.1.role");
-    expect(() => checkMessages([system, user("Hi.")], { hasBetas: true })).toThrow(
-      "messages.0.role",
-    );
+    expect(() => checkMessages([system, user("Hi.")])).toThrow("messages.0.role");
   });
 
   test("accepts every block type of the API", () => {
@@ -197,7 +194,6 @@ describe("checkMessages()", () => {
       { type: "web_search_tool_result", tool_use_id: "s1", content: [] },
       { type: "mcp_tool_use", id: "m1", name: "a", input: {} },
       { type: "mcp_tool_result", tool_use_id: "m1", content: [] },
-      { type: "compaction", content: null },
       text,
       use("t1"),
       use("t2"),

@@ -6,21 +6,21 @@ import { type Block, checkContent } from "./content.ts";
 import { createInvalidProblem } from "./invalid-problem.ts";
 import { checkPairs } from "./pairs.ts";
 import { readRecord, record } from "./record.ts";
+import { isToolChange } from "./tool-changes.ts";
 
 /** Validates the messages of a request. Merges consecutive messages of one role. */
-export function checkMessages(
-  value: unknown,
-  { hasBetas = false }: { readonly hasBetas?: boolean | undefined } = {},
-): readonly CheckedMessage[] {
+export function checkMessages(value: unknown): readonly CheckedMessage[] {
   if (!Array.isArray(value)) throw anthropicWording.wrongKind("messages", ["array"], value);
   if (value.length === 0)
     throw createInvalidProblem("messages", "at least one message is required");
   const isReminder = (one: unknown, place: number) =>
-    hasBetas && place > 0 && isPlainObject(one) && one["role"] === "system";
+    place > 0 && isPlainObject(one) && one["role"] === "system";
   const messages = value.map((one, place) =>
     isReminder(one, place) ? checkReminder(one, place) : checkMessage(one, place, value.length),
   );
-  if (messages[0]?.role !== "user")
+  checkCompactions(messages);
+  const isCompacted = messages[0]?.content[0]?.type === "compaction";
+  if (messages[0]?.role !== "user" && !isCompacted)
     throw createInvalidProblem("messages", 'first message must use the "user" role');
   const merged = mergeByRole(messages);
   checkPairs(merged);
@@ -42,12 +42,29 @@ function checkMessage(value: unknown, place: number, length: number): CheckedMes
   return { role, content: checkContent(content, role, joinPath(path, "content")), place };
 }
 
-/** Converts a system message between others to a reminder by the user, as older models read it. */
+/** Rejects a compaction that is not the first block: it stands for the messages before the others. */
+function checkCompactions(messages: readonly CheckedMessage[]): void {
+  for (const { content, place } of messages) {
+    const index = content.findIndex(({ type }, at) => type === "compaction" && place + at > 0);
+    if (index === -1) continue;
+    const path = joinPath(joinPath(joinPath("messages", place), "content"), index);
+    const rule = "A `compaction` block must be the first block of the conversation.";
+    throw createInvalidProblem(path, rule, "compaction_block_misplaced");
+  }
+}
+
+/**
+ * Converts a system message between others to a reminder by the user, as older models read it. Changes of the
+ * tools are not for the model to read.
+ */
 function checkReminder(value: unknown, place: number): CheckedMessage {
   const path = joinPath("messages", place);
   const message = readRecord(record({ content: anyValue }), value, path);
-  const content = checkContent(message["content"], "user", joinPath(path, "content"));
-  const texts = content.map(
+  const { content } = message;
+  const readable = Array.isArray(content)
+    ? content.filter((block) => !isPlainObject(block) || !isToolChange(block))
+    : content;
+  const texts = checkContent(readable, "user", joinPath(path, "content")).map(
     (block): Block => ({
       ...block,
       text: `<system-reminder>\n${block["text"]}\n</system-reminder>`,

@@ -109,6 +109,15 @@ const refusals: readonly (readonly [title: string, change: WireItem, problem: st
   ["an unknown field", { odd: 1 }, "odd: Extra inputs are not permitted"],
 ];
 
+const ALL_BETAS = [
+  "compact-2026-09-04",
+  "context-management-2025-06-27",
+  "fallback-credit-2026-07-01",
+  "mcp-client-2025-11-20",
+  "server-side-fallback-2026-07-01",
+  "structured-outputs-2025-12-15",
+];
+
 describe("checkMessageRequest()", () => {
   test.each(refusals)("rejects %s", (_title, change, problem) => {
     expect(catchMessage({ ...plain, ...change })).toContain(problem);
@@ -122,19 +131,70 @@ describe("checkMessageRequest()", () => {
     expect(catchMessage([])).toBe("Input should be a valid dictionary");
   });
 
-  test("accepts beta fields, and unknown fields with the beta header", () => {
-    const betas = {
-      context_management: { edits: [] },
+  test("accepts fields of betas that the request names, and no other unknown fields", () => {
+    const betas = ["context-management-2025-06-27", "server-side-fallback-2030-01-01"];
+    const fields = {
+      context_management: { edits: [{ type: "clear_thinking_20251015", keep: "all" }] },
+      fallbacks: "default",
       output_config: { effort: "low" },
       metadata: { user_id: "u" },
       thinking: { type: "enabled", budget_tokens: 1024, display: "omitted" },
-      betas: [],
     };
-    expect(checkMessageRequest({ ...plain, ...betas })).toMatchObject({
+    expect(checkMessageRequest({ ...plain, ...fields }, { betas })).toMatchObject({
       listsEdits: true,
       thinking: { isEnabled: true, isShown: false },
     });
-    expect(catchMessage({ ...plain, odd: 1 }, { hasBetas: true })).toBe("taken");
+    const problem = "context_management: Extra inputs are not permitted";
+    expect(catchMessage({ ...plain, ...fields })).toBe(problem);
+    expect(catchMessage({ ...plain, ...fields, odd: 1 }, { betas })).toBe(
+      "odd: Extra inputs are not permitted",
+    );
+    expect(catchMessage({ ...plain, betas }, { betas })).toContain("betas: Extra inputs");
+  });
+
+  test.each([
+    [{ mcp_servers: [{ type: "url", url: "https://a.com", name: "a" }] }, "mcp_servers"],
+    [{ fallbacks: [{ model: "claude-other" }] }, "fallbacks"],
+    [{ fallback_credit_token: "token" }, "fallback_credit_token"],
+    [{ container: { skills: [{ type: "anthropic", skill_id: "pdf" }] } }, "container.skills"],
+    [
+      { context_management: { edits: [{ type: "compact_20260112" }] } },
+      "context_management.edits.0",
+    ],
+    [{ tools: [{ type: "mcp_toolset", mcp_server_name: "a" }] }, "tools.0.mcp_toolset"],
+    [{ tools: [{ type: "browser_toolset_20260801" }] }, "tools.0.browser_toolset_20260801"],
+    [
+      { tools: [{ ...tool, allowed_callers: ["code_execution_20260120"] }] },
+      "tools.0.allowed_callers",
+    ],
+  ])("rejects %j, whose effect the server cannot provide", (change, path) => {
+    expect(catchMessage({ ...plain, ...change }, { betas: ALL_BETAS })).toContain(
+      `${path}: Not supported by the local provider. `,
+    );
+  });
+
+  test("rejects values that contradict each other or are unknown", () => {
+    const check = (change: object) => catchMessage({ ...plain, ...change }, { betas: ALL_BETAS });
+    const format = { type: "json_schema", schema: {} };
+    expect(check({ output_config: { format }, output_format: format })).toContain("output_format");
+    expect(check({ output_config: { odd: 1 } })).toContain("output_config.odd: Extra inputs");
+    expect(check({ output_config: "high" })).toContain("output_config: Input should be");
+    expect(check({ output_config: null, mcp_servers: [] })).toBe("taken");
+    expect(check({ context_management: { edits: [{ type: "odd" }] } })).toContain("'odd' found");
+    expect(check({ compaction: { type: "summarize" }, context_management: {} })).toContain(
+      "compaction: Cannot be combined",
+    );
+    expect(check({ compaction: { type: "odd" } })).toContain("compaction.type: Input should be");
+    expect(check({ container: 5 })).toContain("container: Input should be");
+    expect(check({ tools: [{ ...tool, odd: 1 }] })).toContain("tools.0.custom.odd: Extra inputs");
+    expect(check({ tools: [{ type: "web_search_20990101", name: "web_search" }] })).toContain(
+      "Input tag 'web_search_20990101' found using 'type'",
+    );
+  });
+
+  test("reads the container, from a string or an object", () => {
+    const read = (container: unknown) => checkMessageRequest({ ...plain, container }).containerId;
+    expect([read("c"), read({ id: "d" }), read({}), read(null)]).toEqual(["c", "d", null, null]);
   });
 
   test("does not require max_tokens for counting", () => {
@@ -154,16 +214,18 @@ describe("checkMessageRequest()", () => {
   test("reads the answer format from either field", () => {
     const format = { type: "json_schema", schema: { type: "object" } };
     for (const said of [{ output_config: { format } }, { output_format: format }])
-      expect(checkMessageRequest({ ...plain, ...said }).format).toMatchObject(format);
+      expect(checkMessageRequest({ ...plain, ...said }, { betas: ALL_BETAS }).format).toMatchObject(
+        format,
+      );
     expect(checkMessageRequest({ ...plain, output_config: {} }).format).toBeNull();
   });
 
-  test("accepts every Anthropic tool type with a date", () => {
+  test("accepts Anthropic's tools in the versions that its SDK knows", () => {
     const tools = [
       { type: "bash_20250124", name: "bash" },
       { type: "text_editor_20250728", name: "edit" },
       { type: "code_execution_20250825", name: "code" },
-      { type: "mcp_toolset", mcp_server_name: "a" },
+      { type: "tool_search_tool_regex", name: "search" },
       { ...tool, type: "custom" },
       { type: "web_search_20250305", name: "w", user_location: { type: "approximate" } },
     ];

@@ -1,22 +1,25 @@
 import { isPlainObject } from "../../../base/freeze.ts";
-import { readString, readStrings } from "../../../base/json.ts";
+import { readString, readStringOrNull, readStrings } from "../../../base/json.ts";
 import type { WireItem } from "../../../openai/wire.ts";
 import {
   anyObject,
   anyValue,
   array,
   boolean,
+  either,
   integer,
   number,
   oneOf,
   string,
 } from "../../validators/validator.ts";
-import { anthropicWording, joinPath } from "./anthropic-wording.ts";
+import { joinPath } from "./anthropic-wording.ts";
 import type { CheckedMessage } from "./checked-message.ts";
 import { checkSystem } from "./content.ts";
 import { createInvalidProblem } from "./invalid-problem.ts";
 import { checkMessages } from "./messages.ts";
-import { assertAnthropic, optional, readRecord, record } from "./record.ts";
+import { assertAnthropic, optional, readRecord, record, tag } from "./record.ts";
+import { checkRequestFields } from "./request-fields.ts";
+import { applyToolChanges, listToolChanges } from "./tool-changes.ts";
 import { checkToolChoice, checkTools, type ToolChoice } from "./tools.ts";
 
 /** A validated request of the Messages API. */
@@ -34,6 +37,12 @@ export interface MessageRequest {
   readonly stream: boolean;
   /** Whether the response lists context edits. */
   readonly listsEdits: boolean;
+  /** The container that code runs in, if the request names one. */
+  readonly containerId: string | null;
+  /** The changes of the tools between messages. The tools have them already. */
+  readonly toolChanges: readonly WireItem[];
+  /** Whether the request asks for a summary of the conversation instead of an answer. */
+  readonly isCompaction: boolean;
 }
 
 /** Whether thinking is enabled, and whether its text is shown. */
@@ -46,26 +55,28 @@ export interface Thinking {
 export interface CheckOptions {
   /** Whether tokens are only counted, which requires no `max_tokens`. @default false */
   readonly isCounting?: boolean | undefined;
-  /** Whether the client requests beta features. Unknown fields are then accepted. @default false */
-  readonly hasBetas?: boolean | undefined;
+  /** The names in the `anthropic-beta` header. Each may bring fields. @default none */
+  readonly betas?: readonly string[] | undefined;
 }
 
 /** Validates the body of `/v1/messages`. Throws the error that Anthropic would return. */
 export function checkMessageRequest(body: unknown, options: CheckOptions = {}): MessageRequest {
   const fields = readRecord(anyObject, body, "");
-  checkNames(fields, options);
+  checkRequestFields(fields, options.betas ?? []);
   assertAnthropic(named, fields, "");
   if (!options.isCounting) assertAnthropic(limited, fields, "");
   const maxTokens = options.isCounting ? Number.POSITIVE_INFINITY : Number(fields["max_tokens"]);
   const system = checkSystem(fields["system"]);
   assertAnthropic(record({ messages: anyValue }), fields, "");
-  const messages = checkMessages(fields["messages"], options);
-  const tools = checkTools(fields["tools"]);
+  const messages = checkMessages(fields["messages"]);
+  const changes = listToolChanges(fields["messages"]);
+  const tools = applyToolChanges(checkTools(fields["tools"]), changes);
   const thinking = checkThinking(fields["thinking"], maxTokens);
   assertAnthropic(record({ temperature: share, top_p: share }), fields, "");
   const { isEnabled: isThinking } = thinking;
   const toolChoice = checkToolChoice(fields["tool_choice"], { tools, isThinking });
   assertAnthropic(delivered, fields, "");
+  const { container } = fields;
   return {
     model: readString(fields, "model"),
     maxTokens,
@@ -78,49 +89,28 @@ export function checkMessageRequest(body: unknown, options: CheckOptions = {}): 
     stopSequences: readStrings(fields, "stop_sequences"),
     stream: fields["stream"] === true,
     listsEdits: isPlainObject(fields["context_management"]),
+    containerId: isPlainObject(container)
+      ? readStringOrNull(container, "id")
+      : readStringOrNull(fields, "container"),
+    toolChanges: changes.map(({ block }) => block),
+    isCompaction: isPlainObject(fields["compaction"]),
   };
 }
 
 const named = record({ model: string({ min: 1 }) });
 const limited = record({ max_tokens: integer({ min: 1 }) });
 const share = optional(number({ min: 0, max: 1 }));
-const delivered = record({ stop_sequences: optional(array(string())), stream: optional(boolean) });
-
-const KNOWN: ReadonlySet<string> = new Set([
-  "model",
-  "messages",
-  "max_tokens",
-  "system",
-  "tools",
-  "tool_choice",
-  "stream",
-  "stop_sequences",
-  "temperature",
-  "top_p",
-  "top_k",
-  "metadata",
-  "thinking",
-  "service_tier",
-  "cache_control",
-  "container",
-  "context_management",
-  "inference_geo",
-  "mcp_servers",
-  "output_config",
-  "output_format",
-  "speed",
-  "betas",
-]);
-
-function checkNames(fields: WireItem, { hasBetas = false }: CheckOptions): void {
-  const odd = hasBetas ? undefined : Object.keys(fields).find((key) => !KNOWN.has(key));
-  if (odd !== undefined) throw anthropicWording.unknownField(odd);
-}
+const delivered = record({
+  stop_sequences: optional(array(string())),
+  stream: optional(boolean),
+  container: optional(either({ string: string({ min: 1 }), object: anyObject })),
+  compaction: optional(record({ type: tag("summarize") })),
+});
 
 function checkThinking(value: unknown, maxTokens: number): Thinking {
   if (value === undefined || value === null) return { isEnabled: false, isShown: false };
   const path = "thinking";
-  const kinds = oneOf("enabled", "disabled", "adaptive");
+  const kinds = oneOf("enabled", "disabled", "adaptive", "between_tools");
   const thinking = readRecord(record({ type: kinds }), value, path);
   const { type } = thinking;
   if (type === "enabled") {

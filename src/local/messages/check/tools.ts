@@ -2,7 +2,7 @@ import { readString, readStrings } from "../../../base/json.ts";
 import type { WireItem } from "../../../openai/wire.ts";
 import { anyObject, array, boolean, oneOf, string } from "../../validators/validator.ts";
 import { anthropicWording, joinPath } from "./anthropic-wording.ts";
-import { createInvalidProblem } from "./invalid-problem.ts";
+import { createInvalidProblem, createUnsupportedProblem } from "./invalid-problem.ts";
 import { assertAnthropic, optional, readRecord, record, tag } from "./record.ts";
 
 /** How the model may use tools. */
@@ -56,30 +56,98 @@ const name = string({ pattern: /^[a-zA-Z0-9_-]{1,128}$/ });
 const named = record({ name });
 const custom = record({ name, input_schema: record({ type: oneOf("object") }) });
 
-function checkTool(value: unknown, path: string): WireItem {
+/** Validates one tool. */
+export function checkTool(value: unknown, path: string): WireItem {
   const tool = readRecord(anyObject, value, path);
   const { type } = tool;
-  if (type === undefined || type === null || type === "custom")
-    assertAnthropic(custom, tool, joinPath(path, "custom"));
-  else if (typeof type !== "string" || !KNOWN.test(type))
-    throw anthropicWording.unknownType(path, "type", String(type), KINDS);
-  else if (type !== "mcp_toolset") {
-    assertAnthropic(named, tool, path);
-    if (isWebSearch(tool)) checkDomains(tool, joinPath(path, type));
-  }
+  const isCustom = type === undefined || type === null || type === "custom";
+  if (isCustom) checkCustomTool(tool, joinPath(path, "custom"));
+  else checkKnownTool(tool, path);
+  const { allowed_callers: callers } = tool;
+  if (Array.isArray(callers) && !callers.includes("direct"))
+    throw createUnsupportedProblem(
+      joinPath(path, "allowed_callers"),
+      'Add "direct": code cannot call tools here.',
+    );
   return tool;
 }
 
-/** Returns whether a tool is the web search that the API runs itself. */
-export function isWebSearch({ type }: WireItem): boolean {
-  return typeof type === "string" && /^web_search_\d{8}$/.test(type);
+function checkCustomTool(tool: WireItem, path: string): void {
+  assertAnthropic(custom, tool, path);
+  const odd = Object.keys(tool).find((key) => !CUSTOM_FIELDS.has(key));
+  if (odd !== undefined) throw anthropicWording.unknownField(joinPath(path, odd));
 }
 
-const KINDS = ["custom", "web_search_20250305", "bash_20250124", "text_editor_20250728"];
+const CUSTOM_FIELDS: ReadonlySet<string> = new Set([
+  "allowed_callers",
+  "cache_control",
+  "defer_loading",
+  "description",
+  "eager_input_streaming",
+  "input_examples",
+  "input_schema",
+  "name",
+  "strict",
+  "type",
+]);
 
-/** The types of Anthropic's tools, with any date. */
-const KNOWN =
-  /^(?:mcp_toolset|(?:web_search|web_fetch|code_execution|bash|text_editor|computer|memory|tool_search_tool_(?:regex|bm25)|advisor)(?:_\d{8})?)$/;
+function checkKnownTool(tool: WireItem, path: string): void {
+  const { type } = tool;
+  if (typeof type === "string" && UNSUPPORTED.test(type))
+    throw createUnsupportedProblem(joinPath(path, type), "Remove the tool.");
+  if (typeof type !== "string" || !KINDS.includes(type))
+    throw anthropicWording.unknownType(path, "type", String(type), KINDS);
+  assertAnthropic(named, tool, path);
+  if (isWebSearch(tool) || isWebFetch(tool)) checkDomains(tool, joinPath(path, type));
+}
+
+/** Whether a tool is the web search that the API runs itself. */
+export function isWebSearch({ type }: WireItem): boolean {
+  return typeof type === "string" && type.startsWith("web_search_");
+}
+
+/** Whether a tool opens pages at the API. */
+export function isWebFetch({ type }: WireItem): boolean {
+  return typeof type === "string" && type.startsWith("web_fetch_");
+}
+
+/** Whether a tool runs code at the API. */
+export function isCodeExecution({ type }: WireItem): boolean {
+  return typeof type === "string" && type.startsWith("code_execution_");
+}
+
+/** Whether a tool searches for the request's deferred tools at the API. */
+export function isToolSearch({ type }: WireItem): boolean {
+  return typeof type === "string" && type.startsWith("tool_search_tool_");
+}
+
+/** Whether the API runs a tool, rather than the client. */
+export function isServerTool(tool: WireItem): boolean {
+  return isWebSearch(tool) || isWebFetch(tool) || isCodeExecution(tool) || isToolSearch(tool);
+}
+
+/** The types of tools that the server accepts. */
+const KINDS: readonly string[] = [
+  "custom",
+  ...listVersions("bash", 20241022, 20250124),
+  ...listVersions("code_execution", 20250522, 20250825, 20260120, 20260521),
+  ...listVersions("computer", 20241022, 20250124, 20251124),
+  ...listVersions("memory", 20250818),
+  ...listVersions("text_editor", 20241022, 20250124, 20250429, 20250728),
+  "tool_search_tool_bm25",
+  ...listVersions("tool_search_tool_bm25", 20251119),
+  "tool_search_tool_regex",
+  ...listVersions("tool_search_tool_regex", 20251119),
+  ...listVersions("web_fetch", 20250910, 20260209, 20260309, 20260318),
+  ...listVersions("web_search", 20250305, 20260209, 20260318),
+];
+
+function listVersions(kind: string, ...dates: readonly number[]): readonly string[] {
+  return dates.map((date) => `${kind}_${date}`);
+}
+
+/** Tools of Anthropic that need its servers, or a kind of client tool that has no name. */
+const UNSUPPORTED = /^(?:mcp_toolset$|(?:advisor|browser_toolset|computer_toolset)_\d{8}$)/;
 
 const texts = optional(array(string()));
 
