@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Hono } from "hono";
 import { raceAbort } from "../base/clock.ts";
 import { Containers } from "./containers/containers.ts";
+import { ConversationStore } from "./conversations/conversation-store.ts";
 import { createApi } from "./http/create-api.ts";
 import { randomIds } from "./ids.ts";
 import { Messages } from "./messages/messages.ts";
@@ -11,6 +12,8 @@ import { echoModel } from "./models/echo-model.ts";
 import type { LocalModel } from "./models/local-model.ts";
 import type { ProviderSettings } from "./provider-options.ts";
 import { Conversations } from "./responses/conversation/conversations.ts";
+import { NamedConversations } from "./responses/conversation/named-conversations.ts";
+import { Threads } from "./responses/conversation/threads.ts";
 import { compactionRoutes } from "./routes/compaction.ts";
 import { containerRoutes } from "./routes/containers.ts";
 import { fileRoutes } from "./routes/files.ts";
@@ -65,9 +68,15 @@ export async function startServer(
     steps: new ModelSteps(),
     runTimeoutMs: limits.runTimeoutMs,
   };
-  const conversations = new Conversations({ store, sealer: turns.sealer, catalog });
   const { maxBodyBytes } = limits;
   const nowSeconds = () => Math.floor(clock.now() / 1000);
+  const threads = new Threads({ sealer: turns.sealer, catalog });
+  const { lines } = store;
+  const named = new NamedConversations({
+    store: new ConversationStore(database, lines),
+    ...{ lines, threads, ids, seconds: nowSeconds },
+  });
+  const conversations = new Conversations({ store, named, threads, catalog });
   const app = createApi({ clock, ids, apiKey, onFault });
   compactionRoutes(app, { conversations, turns, seconds: nowSeconds, maxBodyBytes });
   const responses = new RunningTurns({ turns, conversations, clock });

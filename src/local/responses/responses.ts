@@ -97,6 +97,7 @@ export class Responses {
   ): Promise<WireItem> {
     const { request, conversation } = started;
     const { catalog } = this.#turns;
+    using _lock = this.#conversations.lock(conversation);
     const toShownItem = (item: WireItem) => applyIncludes(item, request.include, catalog);
     const showItem = onItem && ((item: WireItem) => onItem(toShownItem(item)));
     const tokens = countInputTokens(request, conversation);
@@ -126,11 +127,14 @@ export class Responses {
       },
       catalog,
     );
-    const { include } = request;
-    const { id } = response;
-    if (request.store) this.#conversations.store({ response, output, include, conversation });
-    else if (outcome.status !== "failed")
-      started.recent?.add(String(id), this.#conversations.continueUnstored(conversation, output));
+    const { include, store: isStored } = request;
+    if (isStored || conversation.home)
+      this.#conversations.store({ response, output, include, conversation, isStored });
+    if (!isStored && outcome.status !== "failed")
+      started.recent?.add(
+        String(response["id"]),
+        this.#conversations.continueUnstored(conversation, output),
+      );
     return response;
   }
 

@@ -1,4 +1,5 @@
 import type { WireItem } from "../../openai/wire.ts";
+import { conversationTables } from "./conversation-tables.ts";
 import type { Database } from "./database.ts";
 import { POSITIONS_PER_LINE } from "./response-tables.ts";
 import { type Row, readNullableNumber, readNumberColumn, readTextColumn } from "./row.ts";
@@ -18,6 +19,20 @@ export interface LineRange {
   readonly to: number;
 }
 
+/** Where a conversation ends, so that more items can follow. */
+export interface ConversationEnd {
+  readonly line: number;
+  /** The position after the last item. */
+  readonly end: number;
+  /** The position at which the model starts to read: 0, or the last compaction in an output. */
+  readonly first: number;
+}
+
+/** The items that {@link ConversationLines.append} has written, with the position of the first output item. */
+export interface AppendedItems extends ConversationEnd {
+  readonly output: number;
+}
+
 /** Stores all conversations; each item is stored once. `response-tables.ts` describes the layout. */
 export class ConversationLines {
   readonly #write;
@@ -33,6 +48,7 @@ export class ConversationLines {
   #nextLine: number;
 
   constructor(database: Database) {
+    database.migrateTables("conversations", conversationTables);
     this.#write = database.prepare("INSERT INTO response_items (at, id, item) VALUES (?, ?, ?)");
     this.#isTaken = database.prepare("SELECT 1 FROM response_items WHERE at = ?");
     this.#insertFork = database.prepare(
@@ -51,7 +67,8 @@ export class ConversationLines {
     );
     this.#needed = database.prepare(
       `SELECT max(end_at) - :from AS position FROM responses WHERE end_at >= :from AND end_at < :to
-       UNION ALL SELECT max(start) FROM response_forks WHERE parent = :line`,
+       UNION ALL SELECT max(start) FROM response_forks WHERE parent = :line
+       UNION ALL SELECT max(end_place) FROM conversations WHERE line = :line`,
     );
     this.#cut = database.prepare("DELETE FROM response_items WHERE at >= ? AND at < ?");
     this.#drop = database.prepare("DELETE FROM response_forks WHERE line = ?");
@@ -72,8 +89,42 @@ export class ConversationLines {
   /** Creates a line that shares all items before the position. */
   forkLine({ line, position }: LinePosition): number {
     const next = this.createLine();
-    this.#insertFork.run(next, line, position);
+    this.#insertFork.run(next, this.#findOwner({ line, position }), position);
     return next;
+  }
+
+  /** Writes items after the end of a conversation, or at the start of a new one. */
+  append(
+    before: ConversationEnd | null,
+    input: readonly SerializedItem[],
+    output: readonly SerializedItem[] = [],
+  ): AppendedItems {
+    const start = before?.end ?? 0;
+    const [outputAt, end] = [start + input.length, start + input.length + output.length];
+    const line = this.#selectLine(before, end);
+    this.write({ line, position: start }, input);
+    this.write({ line, position: outputAt }, output);
+    const compaction = output.findLastIndex(({ item }) => item["type"] === "compaction");
+    const first = compaction === -1 ? (before?.first ?? 0) : outputAt + compaction;
+    return { line, end, first, output: outputAt };
+  }
+
+  /** Creates a line with the conversation's items except those at some positions, which are in ascending order. */
+  omit({ line, end, first }: ConversationEnd, positions: readonly number[]): ConversationEnd {
+    const [from = end] = positions;
+    const removed = new Set(positions);
+    const rest = this.read({ line, from, to: end }).filter(
+      (_, index) => !removed.has(from + index),
+    );
+    const next = this.forkLine({ line, position: from });
+    this.write({ line: next, position: from }, rest);
+    const skipped = positions.filter((position) => position < first).length;
+    // Without the compaction the model reads everything again.
+    return {
+      line: next,
+      end: from + rest.length,
+      first: removed.has(first) ? 0 : first - skipped,
+    };
   }
 
   /** Writes items from the position on. */
@@ -130,6 +181,23 @@ export class ConversationLines {
     }
   }
 
+  #selectLine(before: ConversationEnd | null, end: number): number {
+    if (!before) return this.createLine();
+    const from = { line: before.line, position: before.end };
+    // Two responses cannot end at the same position of a line.
+    return end === before.end ? this.forkLine(from) : this.continueLine(from);
+  }
+
+  /** Returns the line that stores the item before the position: the line itself, or one that it forked from. */
+  #findOwner({ line, position }: LinePosition): number {
+    let owner = line;
+    for (let fork = this.#fork.get(owner); fork; fork = this.#fork.get(owner)) {
+      if (readNumberColumn(fork, "start") < position) break;
+      owner = readNumberColumn(fork, "parent");
+    }
+    return owner;
+  }
+
   /** Splits a range by the lines that store its items, in order. */
   #splitByLine({ line, from, to }: LineRange): readonly LineRange[] {
     const pieces: LineRange[] = [];
@@ -160,7 +228,8 @@ function findLastLine(database: Database): number {
     .prepare(
       `SELECT max(at) AS at FROM response_items
        UNION ALL SELECT max(end_at) FROM responses
-       UNION ALL SELECT max(line) * ${POSITIONS_PER_LINE} FROM response_forks`,
+       UNION ALL SELECT max(line) * ${POSITIONS_PER_LINE} FROM response_forks
+       UNION ALL SELECT max(line) * ${POSITIONS_PER_LINE} FROM conversations`,
     )
     .all();
   return Math.max(...rows.map((row) => toLinePosition(readNullableNumber(row, "at") ?? 0).line));

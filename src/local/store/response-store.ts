@@ -1,5 +1,6 @@
 import type { WireItem } from "../../openai/wire.ts";
 import {
+  type ConversationEnd,
   ConversationLines,
   type LineRange,
   toAddress,
@@ -44,8 +45,9 @@ export interface InputPage {
 
 /** Stores responses, so that clients can retrieve them and continue from them. */
 export class ResponseStore {
+  /** The items of all conversations. */
+  readonly lines: ConversationLines;
   readonly #database: Database;
-  readonly #lines: ConversationLines;
   readonly #insert;
   readonly #get;
   readonly #positions;
@@ -54,7 +56,7 @@ export class ResponseStore {
   constructor(database: Database) {
     this.#database = database;
     database.migrateTables("responses", responseTables);
-    this.#lines = new ConversationLines(database);
+    this.lines = new ConversationLines(database);
     this.#insert = database.prepare(
       `INSERT INTO responses (end_at, id, created_at, first_place, output_place, next_first_place,
                               include, response)
@@ -69,25 +71,27 @@ export class ResponseStore {
 
   /** Stores a response. Returns `false` if the response that it continues from does not exist. */
   add(response: NewResponse): boolean {
-    const { id, createdAt, input, output } = response;
     return this.#database.transaction(() => {
-      const before = response.previous === null ? null : this.#findPositions(response.previous);
+      const { previous } = response;
+      const before = previous === null ? null : this.#findPositions(previous);
       if (before === undefined) return false;
-      const start = before?.end ?? 0;
-      const [outputAt, end] = [start + input.length, start + input.length + output.length];
-      const line = this.#selectLine(before, end);
-      this.#lines.write({ line, position: start }, input);
-      this.#lines.write({ line, position: outputAt }, output);
-      const first = before?.nextFirst ?? 0;
-      const compaction = output.findLastIndex(({ item }) => item["type"] === "compaction");
-      const nextFirst = compaction === -1 ? first : outputAt + compaction;
-      const texts = [
-        JSON.stringify([...response.include]),
-        JSON.stringify(response.response),
-      ] as const;
-      const at = toAddress({ line, position: end });
-      this.#insert.run(at, id, createdAt, first, outputAt, nextFirst, ...texts);
+      this.addAfter(before && { ...before, first: before.nextFirst }, response);
       return true;
+    });
+  }
+
+  /** Stores a response after the end of a conversation, or in a new one. Returns where the conversation ends now. */
+  addAfter(
+    before: ConversationEnd | null,
+    { id, createdAt, response, include, input, output }: Omit<NewResponse, "previous">,
+  ): ConversationEnd {
+    return this.#database.transaction(() => {
+      const after = this.lines.append(before, input, output);
+      const at = toAddress({ line: after.line, position: after.end });
+      const first = before?.first ?? 0;
+      const texts = [JSON.stringify([...include]), JSON.stringify(response)] as const;
+      this.#insert.run(at, id, createdAt, first, after.output, after.first, ...texts);
+      return after;
     });
   }
 
@@ -105,7 +109,7 @@ export class ResponseStore {
     return {
       response: JSON.parse(readTextColumn(row, "response")),
       include: include === null ? null : new Set<string>(JSON.parse(include)),
-      output: this.#lines.read({ line, from: output, to: end }).map(({ item }) => item),
+      output: this.lines.read({ line, from: output, to: end }).map(({ item }) => item),
     };
   }
 
@@ -113,7 +117,7 @@ export class ResponseStore {
   readConversation(id: string): readonly SerializedItem[] {
     const positions = this.#findPositions(id);
     if (!positions) return [];
-    return this.#lines.read({ line: positions.line, from: positions.nextFirst, to: positions.end });
+    return this.lines.read({ line: positions.line, from: positions.nextFirst, to: positions.end });
   }
 
   /** Returns one page of a response's input. */
@@ -124,7 +128,7 @@ export class ResponseStore {
     const { from, to, hasMore } = findPositionPage(all, query, (cursor) =>
       this.#findShownPositions(cursor, all),
     );
-    const items = this.#lines.read({ line: all.line, from, to }).map(({ item }, index) => {
+    const items = this.lines.read({ line: all.line, from, to }).map(({ item }, index) => {
       const position = from + index - all.from;
       return { id: typeof item["id"] === "string" ? item["id"] : `msg_${position}`, item };
     });
@@ -133,7 +137,7 @@ export class ResponseStore {
 
   /** Returns the stored item with this id, or `null`. */
   findItem(id: string): WireItem | null {
-    return this.#lines.findItem(id);
+    return this.lines.findItem(id);
   }
 
   /**
@@ -146,25 +150,18 @@ export class ResponseStore {
       const positions = this.#findPositions(id);
       if (!positions) return false;
       this.#delete.run(id);
-      this.#lines.trim(positions.line);
+      this.lines.trim(positions.line);
       return true;
     });
   }
 
-  #selectLine(before: ResponsePositions | null, end: number): number {
-    if (!before) return this.#lines.createLine();
-    const from = { line: before.line, position: before.end };
-    // Two responses cannot end at the same position of a line.
-    return end === before.end ? this.#lines.forkLine(from) : this.#lines.continueLine(from);
-  }
-
   /** Returns the positions of the items that were shown with this id. */
   #findShownPositions(id: string, all: LineRange): readonly number[] {
-    const positions = this.#lines.findPositions(id, all);
+    const positions = this.lines.findPositions(id, all);
     const [, digits] = /^msg_(0|[1-9]\d{0,14})$/.exec(id) ?? [];
     const position = all.from + Number(digits ?? Number.NaN);
     if (!(position < all.to)) return positions;
-    const [at] = this.#lines.read({ line: all.line, from: position, to: position + 1 });
+    const [at] = this.lines.read({ line: all.line, from: position, to: position + 1 });
     return typeof at?.item["id"] === "string" ? positions : [...positions, position];
   }
 

@@ -41,7 +41,8 @@ export function checkHistory(
   throwFirst(history.end());
 }
 
-function checkStored(item: WireItem, stored: StoredItems): void {
+/** Rejects a reference to an item that is not stored. */
+export function checkStored(item: WireItem, stored: StoredItems): void {
   const [type, id] = [readItemType(item), readString(item, "id")];
   const isBare = type === "reasoning" && readString(item, "encrypted_content") === "";
   const isNamed = (isBare && id !== "") || type === "item_reference";

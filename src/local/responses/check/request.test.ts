@@ -194,12 +194,6 @@ describe("the request check rejects", () => {
       "Mutually exclusive parameters: Ensure you are only providing one of: 'previous_response_id' or 'conversation'.",
     ],
     [
-      { conversation: { id: "conv_1" } },
-      "conversation",
-      "unsupported_parameter",
-      "Unsupported parameter: 'conversation' is not supported by this server. Use 'previous_response_id', or send all items as 'input'.",
-    ],
-    [
       { background: true },
       "background",
       "unsupported_parameter",
@@ -262,6 +256,7 @@ describe("a minimal request", () => {
       store: true,
       stream: false,
       previousResponseId: null,
+      conversationId: null,
       textFormat: null,
       verbosity: "medium",
       reasoning: null,
@@ -308,6 +303,15 @@ describe("a minimal request", () => {
     });
     expect([input, previousResponseId]).toEqual([[], "resp_1"]);
   });
+
+  test.each([["conv_1"], [{ id: "conv_1" }]])(
+    "may continue a conversation without input, and repeats its id: %j",
+    (conversation) => {
+      const { input, conversationId, echo } = checkRequest({ model: "m", conversation });
+      expect([input, conversationId]).toEqual([[], "conv_1"]);
+      expect(echo["conversation"]).toEqual({ id: "conv_1" });
+    },
+  );
 });
 
 describe("a full request", () => {

@@ -21,6 +21,8 @@ export interface CheckedRequest {
   readonly store: boolean;
   readonly stream: boolean;
   readonly previousResponseId: string | null;
+  /** The id of the conversation that the request continues. */
+  readonly conversationId: string | null;
   /** The format of the answer; `null` is plain text. */
   readonly textFormat: WireItem | null;
   readonly verbosity: string;
@@ -73,6 +75,8 @@ function readRequest(body: WireItem, checkToolChoice: ToolChoiceCheck): CheckedR
   const toolChoice = checkToolChoice(body["tool_choice"], tools);
   const text = new RequestFields(request.readRecord("text") ?? {});
   const input = toItems(body["input"]);
+  const conversationId = readConversationId(request);
+  const echo = createEcho(request, tools, toolChoice);
   return {
     model: request.readText("model") ?? "",
     instructions: request.readText("instructions"),
@@ -83,6 +87,7 @@ function readRequest(body: WireItem, checkToolChoice: ToolChoiceCheck): CheckedR
     store: request.readFlag("store") ?? true,
     stream: request.readFlag("stream") ?? false,
     previousResponseId: request.readText("previous_response_id"),
+    conversationId,
     textFormat: toTextFormat(text.readRecord("format")),
     verbosity: text.readText("verbosity") ?? "medium",
     reasoning: request.readRecord("reasoning"),
@@ -93,7 +98,7 @@ function readRequest(body: WireItem, checkToolChoice: ToolChoiceCheck): CheckedR
     compactNow: input.at(-1)?.["type"] === "compaction_trigger",
     truncation: request.readText("truncation") ?? "disabled",
     metadata: request.readRecord("metadata") ?? {},
-    echo: createEcho(request, tools, toolChoice),
+    echo: conversationId === null ? echo : { ...echo, conversation: { id: conversationId } },
   };
 }
 
@@ -108,11 +113,6 @@ function findUnsupported(body: WireItem): ApiProblem | null {
       "Mutually exclusive parameters: Ensure you are only providing one of: 'previous_response_id' or 'conversation'.";
     return new ApiProblem(400, message, { code: "mutually_exclusive_parameters" });
   }
-  if (has("conversation"))
-    return createUnsupportedProblem(
-      "conversation",
-      "Use 'previous_response_id', or send all items as 'input'.",
-    );
   if (has("prompt"))
     return createUnsupportedProblem("prompt", "Send its text as 'instructions' or 'input'.");
   if (body["background"] === true)
@@ -120,9 +120,9 @@ function findUnsupported(body: WireItem): ApiProblem | null {
   return null;
 }
 
-function hasInput({ input, previous_response_id: previous }: WireItem): boolean {
+function hasInput({ input, previous_response_id: previous, conversation }: WireItem): boolean {
   const isEmpty = Array.isArray(input) ? input.length === 0 : typeof input !== "string";
-  return !isEmpty || typeof previous === "string";
+  return !isEmpty || typeof previous === "string" || Boolean(conversation);
 }
 
 function createMissingInputProblem(): ApiProblem {
@@ -145,6 +145,11 @@ function toTypedItem(given: WireItem): WireItem {
 
 function toTextFormat(format: WireItem | null): WireItem | null {
   return format === null || format["type"] === "text" ? null : format;
+}
+
+function readConversationId(request: RequestFields): string | null {
+  const record = request.readRecord("conversation");
+  return record ? new RequestFields(record).readText("id") : request.readText("conversation");
 }
 
 function readCompactThreshold(request: RequestFields): number | null {

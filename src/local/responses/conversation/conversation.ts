@@ -1,4 +1,5 @@
 import type { WireItem } from "../../../openai/wire.ts";
+import type { StoredConversation } from "../../conversations/conversation-store.ts";
 import type { SerializedItem } from "../../store/serialized-item.ts";
 import type { ThreadPoint } from "./thread.ts";
 
@@ -6,6 +7,8 @@ import type { ThreadPoint } from "./thread.ts";
 export interface ConversationParts {
   /** The id of the response that it continues from. */
   readonly previous: string | null;
+  /** The stored conversation that the request names, as it was when the request arrived. @default null */
+  readonly home?: StoredConversation | null | undefined;
   readonly before: ThreadPoint;
   readonly own: readonly SerializedItem[];
   /** The whole conversation as the model reads it, if `own` contains compactions. Otherwise `null`. */
@@ -18,14 +21,16 @@ export interface ConversationParts {
  */
 export class Conversation {
   readonly previous: string | null;
+  readonly home: StoredConversation | null;
   readonly before: ThreadPoint;
   /** The items that the request adds, with references resolved. */
   readonly own: readonly SerializedItem[];
   readonly #unsealed: readonly WireItem[] | null;
   #readable: readonly WireItem[] | null = null;
 
-  constructor({ previous, before, own, unsealed }: ConversationParts) {
+  constructor({ previous, home = null, before, own, unsealed }: ConversationParts) {
     this.previous = previous;
+    this.home = home;
     this.before = before;
     this.own = own;
     this.#unsealed = unsealed;

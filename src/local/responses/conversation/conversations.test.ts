@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { createTemporaryDataDir } from "../../../../tests/support/local-storage.ts";
 import type { WireItem } from "../../../openai/wire.ts";
+import { ConversationStore } from "../../conversations/conversation-store.ts";
 import { randomIds } from "../../ids.ts";
 import { openDatabase } from "../../store/database.ts";
 import { ResponseStore } from "../../store/response-store.ts";
@@ -9,6 +10,8 @@ import { type Sealer, sealer as sealerOf } from "../../turn/sealer.ts";
 import { createCompactionItem } from "./compaction.ts";
 import { Conversations } from "./conversations.ts";
 import { countInputTokens } from "./count-input-tokens.ts";
+import { NamedConversations } from "./named-conversations.ts";
+import { Threads } from "./threads.ts";
 
 const ids = randomIds();
 const catalog = builtInCatalog;
@@ -42,8 +45,17 @@ function openConversations() {
       return real.open(text);
     },
   };
-  const store = new ResponseStore(database);
-  const conversations = new Conversations({ store, sealer, catalog });
+  const openStored = (by: Sealer) => {
+    const store = new ResponseStore(database);
+    const { lines } = store;
+    const threads = new Threads({ sealer: by, catalog });
+    const named = new NamedConversations({
+      store: new ConversationStore(database, lines),
+      ...{ lines, threads, ids, seconds: () => 1 },
+    });
+    return { store, named, conversations: new Conversations({ store, named, threads, catalog }) };
+  };
+  const { store, named, conversations } = openStored(sealer);
   const createReasoning = (text: string): WireItem => ({
     id: ids.next("rs_"),
     type: "reasoning",
@@ -51,8 +63,7 @@ function openConversations() {
     encrypted_content: real.seal({ text }),
   });
   /** Returns conversations with an empty cache, as after a restart. */
-  const createUncached = (by: Sealer = real) =>
-    new Conversations({ store: new ResponseStore(database), sealer: by, catalog });
+  const createUncached = (by: Sealer = real) => openStored(by).conversations;
   /** Stores one turn and returns the id of its response. */
   const storeTurn = (
     previous: string | null,
@@ -60,7 +71,7 @@ function openConversations() {
     output: readonly WireItem[],
   ): string => {
     const conversation = conversations.createConversation({ previousResponseId: previous, input });
-    const response = { id: ids.next("resp_"), created_at: 1, output };
+    const response = { id: ids.next("resp_"), created_at: 1, status: "completed", output };
     conversations.store({ response, output, include: new Set(), conversation });
     return response.id;
   };
@@ -71,6 +82,7 @@ function openConversations() {
   return {
     ...{
       store,
+      named,
       conversations,
       sealer,
       counted,

@@ -1,15 +1,16 @@
 import type { WireItem } from "../../../openai/wire.ts";
 import { ApiProblem } from "../../api-problem.ts";
-import type { ResponseStore } from "../../store/response-store.ts";
-import { type SerializedItem, serializeItem } from "../../store/serialized-item.ts";
+import type { ConversationEnd } from "../../store/conversation-lines.ts";
+import type { NewResponse, ResponseStore } from "../../store/response-store.ts";
+import { serializeItem } from "../../store/serialized-item.ts";
 import type { ToolCatalog } from "../../tools/tool-catalog.ts";
-import type { Sealer } from "../../turn/sealer.ts";
 import { checkHistory } from "../check/check-history.ts";
 import type { CheckedRequest } from "../check/request.ts";
-import { createUnverifiedProblem, openCompactions } from "./compaction.ts";
 import { Conversation, isCompaction } from "./conversation.ts";
-import { RecentThreads } from "./recent-threads.ts";
-import { Thread, type ThreadPoint } from "./thread.ts";
+import { isReference } from "./is-reference.ts";
+import { type NamedConversations, toThreadKey } from "./named-conversations.ts";
+import type { ThreadPoint } from "./thread.ts";
+import type { Threads } from "./threads.ts";
 
 /** A finished turn to store. */
 export interface FinishedTurn {
@@ -18,6 +19,8 @@ export interface FinishedTurn {
   readonly output: readonly WireItem[];
   readonly include: ReadonlySet<string>;
   readonly conversation: Conversation;
+  /** Whether clients can retrieve the response: the request's `store`. @default true */
+  readonly isStored?: boolean | undefined;
 }
 
 /** Responses of one connection that its later requests can continue although they are not stored. */
@@ -31,33 +34,37 @@ export interface ConnectionResponses {
 /** Options of {@link Conversations}. */
 export interface ConversationsOptions {
   readonly store: ResponseStore;
-  readonly sealer: Sealer;
+  /** The conversations that requests name by id. */
+  readonly named: NamedConversations;
+  readonly threads: Threads;
   readonly catalog: ToolCatalog;
 }
+
+/** The part of a request that selects its conversation. */
+export type ConversationRequest = Pick<CheckedRequest, "previousResponseId" | "input"> &
+  Partial<Pick<CheckedRequest, "conversationId">>;
 
 /** The conversations that requests continue. The cost of a turn does not depend on a conversation's length. */
 export class Conversations {
   readonly #store: ResponseStore;
-  readonly #sealer: Sealer;
+  readonly #named: NamedConversations;
+  readonly #threads: Threads;
   readonly #catalog: ToolCatalog;
-  /** Recently used conversations. The cost of a lookup does not depend on their length. */
-  readonly #recent = new RecentThreads();
 
-  constructor({ store, sealer, catalog }: ConversationsOptions) {
+  constructor({ store, named, threads, catalog }: ConversationsOptions) {
     this.#store = store;
-    this.#sealer = sealer;
+    this.#named = named;
+    this.#threads = threads;
     this.#catalog = catalog;
   }
 
   /** Returns the conversation of a request. Throws the error that OpenAI would return. */
   createConversation(
-    { previousResponseId: previous, input }: Pick<CheckedRequest, "previousResponseId" | "input">,
+    { previousResponseId: previous, conversationId = null, input }: ConversationRequest,
     recent: ConnectionResponses | null = null,
   ): Conversation {
-    const before =
-      previous === null
-        ? new Thread(this.#catalog).point
-        : (recent?.get(previous) ?? this.#findPoint(previous));
+    const home = conversationId === null ? null : this.#named.find(conversationId);
+    const before = home ? this.#named.readThread(home) : this.#findPoint(previous, recent);
     const requestItems = input.filter(({ type }) => type !== "compaction_trigger");
     const named = new Map(
       requestItems.filter(isReference).map((item) => this.#findStoredItem(item)),
@@ -67,36 +74,45 @@ export class Conversations {
       catalog: this.#catalog,
       before: before.history,
     });
-    const items = requestItems.map(
+    const resolved = requestItems.map(
       (item) => (isReference(item) && named.get(String(item["id"]))) || item,
     );
-    this.#checkSeals(items, before.items);
+    const items = home ? this.#named.assignIds(home, resolved) : resolved;
+    this.#threads.checkSeals(items, before.items);
     const own = items.map(serializeItem);
-    return new Conversation({
-      previous,
-      before,
-      own,
-      unsealed: this.#openCompactions(items, before),
-    });
+    const unsealed = this.#threads.openCompactions(items, before);
+    return new Conversation({ previous, home, before, own, unsealed });
   }
 
-  /** Stores a finished turn, for requests with `store`. */
-  store({ response, output, include, conversation }: FinishedTurn): void {
-    const { previous, own } = conversation;
+  /**
+   * Locks the conversation that a request names, until the result is disposed. Throws OpenAI's error if another request
+   * operates on it. Returns `null` if the request names none.
+   */
+  lock({ home }: Conversation): Disposable | null {
+    return home && this.#named.lock(home);
+  }
+
+  /** Stores a finished turn: its response, unless `isStored` is `false`, and the items of its named conversation. */
+  store({ response, output, include, conversation, isStored = true }: FinishedTurn): void {
+    const { own: input, home } = conversation;
     const [id, createdAt] = [String(response["id"]), Number(response["created_at"])];
-    const stored = {
-      id,
-      createdAt,
-      response: { ...response, output: [] },
-      include,
-      output: output.map(serializeItem),
-    };
-    const isStored = this.#store.add({ ...stored, previous, input: own });
-    // If the previous response was deleted during the turn, store the whole conversation with this one.
-    if (!isStored)
-      this.#store.add({ ...stored, previous: null, input: conversation.items.map(serializeItem) });
-    const point = conversation.continueWith(stored.output);
-    if (point) this.#recent.set(id, point);
+    const serialized = output.map(serializeItem);
+    const shown = { ...response, output: [] };
+    const stored = { id, createdAt, response: shown, include, input, output: serialized };
+    const keys = isStored ? [id] : [];
+    const write = (after: ConversationEnd) =>
+      isStored
+        ? this.#store.addAfter(after, stored)
+        : this.#store.lines.append(after, input, serialized);
+    if (home === null) this.#storeResponse(stored, conversation);
+    else if (isLasting(response)) {
+      keys.push(toThreadKey(this.#named.addTurn(home, () => write(home.end))));
+    } else {
+      if (isStored) write(home.end);
+      return; // the next turn continues from the same point
+    }
+    const point = conversation.continueWith(serialized);
+    if (point) for (const key of keys) this.#threads.keep(key, point);
   }
 
   /** Returns the conversation after a turn that is not stored. Like a stored one, it starts at a new compaction. */
@@ -106,53 +122,33 @@ export class Conversations {
     if (point) return point;
     const compaction = output.findLastIndex(isCompaction);
     const items = conversation.items.map(serializeItem);
-    return this.#createThread(compaction === -1 ? [...items, ...added] : added.slice(compaction));
+    return this.#threads.create(compaction === -1 ? [...items, ...added] : added.slice(compaction));
   }
 
-  #findPoint(id: string): ThreadPoint {
-    if (this.#store.has(id)) return this.#recent.get(id) ?? this.#read(id);
+  #storeResponse(stored: Omit<NewResponse, "previous">, conversation: Conversation): void {
+    if (this.#store.add({ ...stored, previous: conversation.previous })) return;
+    // The previous response was deleted during the turn: store the whole conversation with this one.
+    this.#store.addAfter(null, { ...stored, input: conversation.items.map(serializeItem) });
+  }
+
+  /** Returns the conversation up to a response. */
+  #findPoint(id: string | null, recent: ConnectionResponses | null): ThreadPoint {
+    if (id === null) return this.#threads.create([]);
+    const known = recent?.get(id);
+    if (known) return known;
+    if (this.#store.has(id)) return this.#threads.find(id, () => this.#store.readConversation(id));
     const message = `Previous response with id '${id}' not found.`;
     const param = "previous_response_id";
     throw new ApiProblem(400, message, { param, code: "previous_response_not_found" });
-  }
-
-  /** Reads a whole conversation from the database: after a restart, or where a conversation forks. */
-  #read(id: string): ThreadPoint {
-    const point = this.#createThread(this.#store.readConversation(id));
-    this.#recent.set(id, point);
-    return point;
-  }
-
-  #createThread(serialized: readonly SerializedItem[]): ThreadPoint {
-    const thread = new Thread(this.#catalog);
-    const items = serialized.map(({ item }) => item);
-    this.#checkSeals(items, 0);
-    thread.add(serialized, this.#openCompactions(items, thread.point));
-    return thread.point;
   }
 
   /** Returns an item's id and the stored item with that id. */
   #findStoredItem({ id }: WireItem): readonly [string, WireItem | null] {
     return [String(id), this.#store.findItem(String(id))];
   }
-
-  #checkSeals(items: readonly WireItem[], count: number): void {
-    for (const [index, item] of items.entries()) {
-      const { type, encrypted_content: sealed } = item;
-      if (type !== "reasoning" || typeof sealed !== "string" || sealed === "") continue;
-      if (!this.#sealer.open(sealed)) throw createUnverifiedProblem(item, count + index);
-    }
-  }
-
-  /** Returns `null` if the items contain no compaction. */
-  #openCompactions(items: readonly WireItem[], before: ThreadPoint): readonly WireItem[] | null {
-    if (!items.some(isCompaction)) return null;
-    const readable = before.thread.readable.slice(0, before.readable);
-    const reader = { sealer: this.#sealer, catalog: this.#catalog };
-    return openCompactions(items, reader, { count: before.items, readable });
-  }
 }
 
-function isReference({ type, encrypted_content: sealed }: WireItem): boolean {
-  return type === "item_reference" || (type === "reasoning" && !sealed);
+/** Whether a response's items become part of its conversation: not if it failed or was cancelled. */
+function isLasting({ status }: WireItem): boolean {
+  return status === "completed" || status === "incomplete";
 }
