@@ -32,6 +32,16 @@ describe("a mount with gitignore", () => {
       "a/**/z\n**/q/x\n",
       { "a/z": "", "a/b/c/z": "", "q/x": "", "b/q/x": "", z: "" },
     ],
+    [
+      "a double star after a name",
+      "doc**/x\nsrc**\\/y\n",
+      { "docs/x": "", "doc/a/x": "", docx: "", "srcs/y": "", "src/a/y": "", srcy: "", x: "" },
+    ],
+    [
+      "a double star at the end",
+      "a/**\nb/**/c/**\n",
+      { "a/x": "", "b/d/c/x": "", "b/c": "", c: "" },
+    ],
     ["CRLF", "a\r\nb/\r\n", { a: "", "b/x": "", c: "" }],
     ["a byte order mark", "\ufeffa\n", { a: "", b: "" }],
     ["no newline at the end", "a", { a: "", b: "" }],

@@ -1,4 +1,4 @@
-import { InvalidOptionError } from "../../base/errors.ts";
+import { getErrorMessage } from "../../base/errors.ts";
 import { addUsage, type TokenUsage, toUsage } from "../../base/usage.ts";
 import type { ModelAction } from "../model-action.ts";
 import { checkActions } from "../models/check-actions.ts";
@@ -29,7 +29,7 @@ export async function callModel(
   try {
     checkActions(actions, "the model's answer");
   } catch (error) {
-    throw error instanceof InvalidOptionError ? new StepFault(error.message) : error;
+    throw new StepFault(getErrorMessage(error));
   }
   return actions;
 }

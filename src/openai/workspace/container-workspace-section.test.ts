@@ -41,6 +41,19 @@ describe("OpenAIContainerWorkspaceSection", () => {
     expect(stage.requests).toEqual([]);
   });
 
+  test("has an empty diff before it is used, and none after its cleanup", async () => {
+    const folder = createRepository({ "a.txt": "one" });
+    const stage = await createInterceptionFixture([]);
+    const section = stage.createSection({ mounts: createMounts(folder) });
+    expect((await section.diff()).files).toEqual([]);
+    expect(existsSync(dirname(section.tempDir))).toBe(false);
+    await section.cleanup();
+    await expect(section.diff()).rejects.toThrow(
+      "The workspace was cleaned up. Call diff() before cleanup().",
+    );
+    expect(stage.requests).toEqual([]);
+  });
+
   test("copies its mounts once in ready(), without requests", async () => {
     const folder = createRepository({ "a.txt": "one" });
     const stage = await createInterceptionFixture([]);
