@@ -26,10 +26,15 @@ export async function callModel(
   };
   const actions = await model.respond(request, { signal, onUsage });
   usage.add(reported);
+  return checkAnswer(actions);
+}
+
+/** Returns the actions that a model answered with. Throws a `StepFault` if they are not valid. */
+export function checkAnswer(actions: unknown): readonly ModelAction[] {
   try {
     checkActions(actions, "the model's answer");
+    return actions;
   } catch (error) {
     throw new StepFault(getErrorMessage(error));
   }
-  return actions;
 }

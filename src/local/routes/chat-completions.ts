@@ -1,0 +1,91 @@
+import type { Context, Hono } from "hono";
+import { getErrorMessage } from "../../base/errors.ts";
+import { ApiProblem } from "../api-problem.ts";
+import type { ChatCompletions } from "../chat/chat-completions.ts";
+import { CompletionChunks, END_OF_CHUNKS, formatChunk } from "../chat/completion-chunks.ts";
+import { createCompletionObject, type StartedCompletion } from "../chat/completion-object.ts";
+import { BufferedResponse } from "../http/buffered-response.ts";
+import { PacedBody } from "../http/paced-body.ts";
+import { RATE_LIMIT_HEADERS, setRateLimitHeaders } from "../http/rate-limit-headers.ts";
+import { readJsonBody } from "../http/read-json-body.ts";
+import { reportFault } from "../report-fault.ts";
+import { ConnectionDroppedError } from "../turn/connection-dropped-error.ts";
+import { createUsageHeader, USAGE_COMMENT } from "../turn/usage-header.ts";
+
+/** Services of the chat completions route. */
+export interface ChatServices {
+  readonly completions: ChatCompletions;
+  readonly maxBodyBytes: number;
+  /** Called with unexpected errors that occur after a stream has started. */
+  readonly onFault: (error: unknown) => void;
+}
+
+/** `POST /v1/chat/completions`, for clients that do not support the Responses API. */
+export function chatCompletionRoutes(app: Hono, services: ChatServices): void {
+  const { completions, maxBodyBytes } = services;
+  app.post("/v1/chat/completions", async (context) => {
+    const { raw } = context.req;
+    try {
+      const started = completions.start(await readJsonBody(raw, maxBodyBytes));
+      if (started.request.stream) return await respondWithStream(context, started, services);
+      const outcome = await completions.finish(started, raw.signal);
+      const headers = { ...JSON_HEADERS, ...createUsageHeader(started.usage) };
+      return new BufferedResponse(
+        JSON.stringify(createCompletionObject(started, outcome)),
+        headers,
+      );
+    } catch (error) {
+      setRateLimitHeaders(context);
+      throw error;
+    }
+  });
+}
+
+const JSON_HEADERS = { ...RATE_LIMIT_HEADERS, "content-type": "application/json" };
+const STREAM_HEADERS = {
+  ...RATE_LIMIT_HEADERS,
+  "content-type": "text/event-stream; charset=utf-8",
+  "cache-control": "no-cache",
+};
+
+/**
+ * Streams chunks as they occur. An error before the first step runs is still an HTTP error. The turn waits while
+ * the client does not read, and ends if it disconnects.
+ */
+async function respondWithStream(
+  context: Context,
+  started: StartedCompletion,
+  { completions, onFault }: ChatServices,
+): Promise<Response> {
+  const body = new PacedBody(context.req.raw.signal);
+  const chunks = new CompletionChunks(started);
+  const { promise: begun, resolve: onBegun } = Promise.withResolvers<void>();
+  const turn = completions.finish(started, body.signal, {
+    async onBegin() {
+      onBegun();
+      await body.write(chunks.createStart(), formatChunk);
+    },
+    onItem: (item) => body.write(chunks.createItem(item), formatChunk),
+  });
+  await Promise.race([begun, turn]);
+  const { usage } = started;
+  const isReported = usage.reported !== null;
+  turn.then(
+    (outcome) => {
+      if (isReported && !usage.reported) body.writeNow(USAGE_COMMENT);
+      for (const chunk of chunks.createEnd(outcome)) body.writeNow(formatChunk(chunk));
+      body.writeNow(END_OF_CHUNKS);
+      body.close();
+    },
+    (error) => {
+      if (body.signal.aborted && !(error instanceof ApiProblem)) return body.abort(error);
+      if (error instanceof ConnectionDroppedError) return body.abortWhenRead(error);
+      reportFault(error, onFault);
+      const isProblem = error instanceof ApiProblem;
+      const problem = isProblem ? error : new ApiProblem(500, getErrorMessage(error));
+      body.writeNow(formatChunk(problem.body));
+      body.close();
+    },
+  );
+  return new Response(body.stream, { headers: { ...STREAM_HEADERS, ...createUsageHeader(usage) } });
+}
