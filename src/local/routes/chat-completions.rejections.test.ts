@@ -135,6 +135,12 @@ describe("POST /v1/chat/completions rejects", () => {
     expect(refused.headers.get("x-ratelimit-limit-requests")).toBe("1000000");
   });
 
+  test("query parameters", async () => {
+    const { ask } = startChatProvider([]);
+    const error = { param: "stream", code: "unknown_parameter" };
+    expect(await ask("POST /chat/completions?stream=true", {})).toMatchObject({ body: { error } });
+  });
+
   test("a body that is not an object", async () => {
     const { ask } = startChatProvider([]);
     for (const body of [[], "[", "5"])

@@ -5,6 +5,7 @@ import type { ChatCompletions } from "../chat/chat-completions.ts";
 import { CompletionChunks, END_OF_CHUNKS, formatChunk } from "../chat/completion-chunks.ts";
 import { createCompletionObject, type StartedCompletion } from "../chat/completion-object.ts";
 import { BufferedResponse } from "../http/buffered-response.ts";
+import { checkQuery } from "../http/check-query.ts";
 import { PacedBody } from "../http/paced-body.ts";
 import { RATE_LIMIT_HEADERS, setRateLimitHeaders } from "../http/rate-limit-headers.ts";
 import { readJsonBody } from "../http/read-json-body.ts";
@@ -26,6 +27,7 @@ export function chatCompletionRoutes(app: Hono, services: ChatServices): void {
   app.post("/v1/chat/completions", async (context) => {
     const { raw } = context.req;
     try {
+      checkQuery(context.req);
       const started = completions.start(await readJsonBody(raw, maxBodyBytes));
       if (started.request.stream) return await respondWithStream(context, started, services);
       const outcome = await completions.finish(started, raw.signal);
