@@ -70,13 +70,28 @@ export type ModelAction =
     }
   | {
       /**
-       * Fails. With a `status`, and if the turn has no output yet, the request fails with that HTTP status.
-       * Otherwise the response has the status `"failed"`.
+       * Fails. With a `status`, and if the turn has no output yet, the request fails with that HTTP status: as the
+       * first action also if it is streamed. Otherwise the response has the status `"failed"`.
        */
       readonly fail: {
         /** The HTTP status. @default none: the response fails, not the request */
         readonly status?: number;
         /** The error code. @default "server_error" in a failed response, `null` in a failed request */
+        readonly code?: string;
+        /** The error message. @default "The model failed." */
+        readonly message?: string;
+      };
+    }
+  | {
+      /**
+       * Fails inside the stream, even as the first action: with an error event, and on OpenAI's API then a response
+       * with the status `"failed"`. Without a stream, OpenAI's API answers with the failed response, and Anthropic's
+       * with the HTTP status.
+       */
+      readonly failInStream: {
+        /** The HTTP status that determines the type of the error. @default 500 */
+        readonly status?: number;
+        /** The error code. @default "server_error" in a failed response, `null` in an error event */
         readonly code?: string;
         /** The error message. @default "The model failed." */
         readonly message?: string;

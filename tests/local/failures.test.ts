@@ -10,9 +10,25 @@ describe("a failing model", () => {
     [{ status: 429, code: "insufficient_quota" }, 429, { type: "insufficient_quota" }],
     [{ status: 500, message: "Oh." }, 500, { type: "server_error", message: "Oh.", code: null }],
     [{ status: 400 }, 400, { type: "invalid_request_error", message: "The model failed." }],
-  ])("fails the request with %j", async (fail, status, error) => {
-    const { ask } = await startProviderFixture([[{ fail }]]);
-    expect(await ask("POST /responses", asked)).toMatchObject({ status, body: { error } });
+  ])("fails the request with %j, whether or not it is streamed", async (fail, status, error) => {
+    const { ask } = await startProviderFixture([[{ fail }], [{ fail }]]);
+    for (const stream of [false, true])
+      expect(await ask("POST /responses", { ...asked, stream })).toMatchObject({
+        status,
+        body: { error },
+      });
+  });
+
+  test("fails a stream with an error event if fail is not the first action", async () => {
+    const { ask, stream } = await startProviderFixture([
+      [{ stall: 1 }, { fail: { status: 429 } }],
+      [{ stall: 1 }, { fail: { status: 429 } }],
+    ]);
+    expect(await ask("POST /responses", asked)).toMatchObject({ status: 429 });
+    expect((await stream({ input: "Hi." })).slice(-2)).toMatchObject([
+      { type: "error", error: { type: "requests", message: "The model failed.", code: null } },
+      { type: "response.failed", response: { error: { code: "server_error" } } },
+    ]);
   });
 
   test("fails the response without a status, or after output", async () => {
@@ -34,9 +50,12 @@ describe("a failing model", () => {
     expect(events.at(-1)).toMatchObject({ type: "response.failed" });
   });
 
-  test("sends an error event and a failed response in a stream", async () => {
-    const { stream } = await startProviderFixture([
-      [{ fail: { status: 429, code: "rate_limit_exceeded" } }],
+  test("sends an error event and a failed response in a stream with failInStream", async () => {
+    const failInStream = { status: 429, code: "rate_limit_exceeded", message: "Slow." };
+    const { stream, respond } = await startProviderFixture([
+      [{ failInStream }],
+      [{ failInStream: {} }],
+      [{ say: "Half" }, { failInStream }],
     ]);
     const events = await stream({ input: "Hi." });
     expect(events.map(({ type }) => type)).toEqual([
@@ -46,6 +65,18 @@ describe("a failing model", () => {
       "response.failed",
     ]);
     expect(events[2]).toMatchObject({ error: { type: "requests", code: "rate_limit_exceeded" } });
+    expect(events[3]).toMatchObject({
+      response: { status: "failed", error: { code: "rate_limit_exceeded", message: "Slow." } },
+    });
+    const error = { code: "server_error", message: "The model failed." };
+    expect(await respond({ input: "Hi." })).toMatchObject({ status: "failed", output: [], error });
+    const late = await stream({ input: "Hi." });
+    expect(late.slice(-3).map(({ type }) => type)).toEqual([
+      "response.output_item.done",
+      "error",
+      "response.failed",
+    ]);
+    expect(late.at(-1)).toMatchObject({ response: { output: [{ type: "message" }] } });
   });
 
   test("reports an exception to onFault and answers with 500", async () => {

@@ -12,7 +12,9 @@ import { createNoPagesFault, toWebQuery } from "./web-search.ts";
 
 /** Throws a `StepFault` if the request does not allow a step. Nothing of the step has been sent yet. */
 export function checkMessageStep(actions: readonly ModelAction[], state: MessageState): void {
-  const end = actions.findIndex((action) => "fail" in action || "drop" in action);
+  const end = actions.findIndex(
+    (action) => "fail" in action || "failInStream" in action || "drop" in action,
+  );
   for (const action of end === -1 ? actions : actions.slice(0, end)) checkAction(action, state);
   if (end === -1) checkForcedCall(actions, state);
 }

@@ -11,7 +11,7 @@ import { isWebSearch } from "./check/tools.ts";
 import { checkMessageStep } from "./check-message-step.ts";
 import { createCompactionBlock } from "./compaction.ts";
 import { type DeferredStep, splitStep } from "./deferred-actions.ts";
-import { toMessageProblem } from "./message-problem.ts";
+import { toMessageProblem, toStreamProblem } from "./message-problem.ts";
 import {
   createMessageState,
   type FinishedBlock,
@@ -120,6 +120,7 @@ async function performAction(
   state: MessageState,
 ): Promise<readonly FinishedBlock[]> {
   if ("fail" in action) throw toMessageProblem(action.fail);
+  if ("failInStream" in action) throw toStreamProblem(action.failInStream);
   if ("drop" in action) throw new ConnectionDroppedError("The model dropped the connection.");
   if ("say" in action) return createAnswerBlocks(action, state);
   if ("refuse" in action) {

@@ -3,6 +3,15 @@ import type { ModelAction } from "../model-action.ts";
 
 type Failure = Extract<ModelAction, { fail: unknown }>["fail"];
 
+/** The error of a model's `failInStream` action. On a stream it is an error event, even before the first block. */
+export class StreamProblem extends ApiProblem {}
+
+/** Converts a model's `failInStream` action to Anthropic's error. */
+export function toStreamProblem(failure: Failure): StreamProblem {
+  const { status, message, code } = toMessageProblem(failure);
+  return new StreamProblem(status, message, { code });
+}
+
 /** Converts a model's `fail` action to Anthropic's error. */
 export function toMessageProblem({
   status,

@@ -74,6 +74,7 @@ const checks: ReadonlyMap<string, Check> = new Map<string, Check>([
   ["compact", checkTrue],
   ["refuse", checkText],
   ["fail", checkFailure],
+  ["failInStream", checkFailure],
   ["stall", checkMilliseconds],
   ["drop", checkTrue],
   ["expireContainer", checkTrue],

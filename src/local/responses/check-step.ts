@@ -7,7 +7,9 @@ import { findToolUse } from "./use-tool.ts";
 
 /** Throws a `StepFault` if the request does not allow a step. Nothing of the step has run yet. */
 export function checkStep(actions: readonly ModelAction[], state: TurnState): void {
-  const end = actions.findIndex((action) => "fail" in action || "drop" in action);
+  const end = actions.findIndex(
+    (action) => "fail" in action || "failInStream" in action || "drop" in action,
+  );
   const performed = end === -1 ? actions : actions.slice(0, end);
   for (const action of performed) {
     if ("call" in action) checkCall(action.call, state);

@@ -93,7 +93,7 @@ export class Responses {
   async finish(
     started: StartedResponse,
     signal: AbortSignal,
-    { onBegin, onItem }: TurnListener = {},
+    { onBegin, onItem, onProblem }: TurnListener = {},
   ): Promise<WireItem> {
     const { request, conversation } = started;
     const { catalog } = this.#turns;
@@ -111,6 +111,7 @@ export class Responses {
       ? await this.#compactNow(conversation, { onBegin, onItem: showItem })
       : await this.#runTurn(started, signal, { onBegin, onItem: addItem });
     const output = (await compacting?.finish(outcome)) ?? outcome.output;
+    if (outcome.problem) await onProblem?.(outcome.problem);
     const { reported } = started.usage;
     const response = createResponseObject(
       {

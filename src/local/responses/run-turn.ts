@@ -46,6 +46,7 @@ export async function runTurn(
     try {
       const actions = await callModel(services.model, createModelRequest(state, step), input);
       checkStep(actions, state);
+      if (!progress.hasBegun) rejectRequest(actions, output);
       await progress.begin();
       const outcome = await performStep(actions, state, progress);
       if (outcome) return outcome;
@@ -66,8 +67,12 @@ async function performStep(
   let hasEnded = false;
   for (const action of actions) {
     if ("fail" in action) {
-      const error = toResponseError(action.fail, state.output);
-      return { ...createOutcome(state, "failed"), error };
+      rejectRequest([action], state.output);
+      return createFailure(action.fail, state);
+    }
+    if ("failInStream" in action) {
+      const problem = toProblem({ status: 500, ...action.failInStream });
+      return { ...createFailure(action.failInStream, state), problem };
     }
     hasEnded = (await performAction(action, state)) || hasEnded;
     const cut = truncateAnswer(state);
@@ -102,7 +107,7 @@ function createModelRequest({ input, services, output }: TurnState, turn: number
 
 /** Performs one action. Returns whether it ends the turn. */
 async function performAction(
-  action: Exclude<ModelAction, { fail: unknown }>,
+  action: Exclude<ModelAction, { fail: unknown } | { failInStream: unknown }>,
   state: TurnState,
 ): Promise<boolean> {
   const { services, input, output } = state;
@@ -186,20 +191,30 @@ async function expireContainers({ input, services, containerId }: TurnState): Pr
   }
 }
 
-/** Fails the request if a status is set and the turn has no output yet. Otherwise returns the response's error. */
-function toResponseError(
-  {
-    status,
-    code,
-    message: text = "The model failed.",
-  }: Extract<ModelAction, { fail: unknown }>["fail"],
-  output: readonly WireItem[],
-) {
-  if (status === undefined || output.length > 0)
-    return { code: code ?? "server_error", message: text };
+type Failure = Extract<ModelAction, { fail: unknown }>["fail"];
+
+const FAILED = "The model failed.";
+
+/** Fails the request with an HTTP status if the next action asks for it and the turn has no output yet. */
+function rejectRequest([next]: readonly ModelAction[], output: readonly WireItem[]): void {
+  if (!next || !("fail" in next) || output.length > 0) return;
+  const { status } = next.fail;
+  if (status !== undefined) throw toProblem({ ...next.fail, status });
+}
+
+function toProblem({
+  status,
+  code,
+  message = FAILED,
+}: Failure & { readonly status: number }): ApiProblem {
   const tooMany = code === "insufficient_quota" ? code : "requests";
   const type = status === 429 ? tooMany : undefined;
-  throw new ApiProblem(status, text, { code: code ?? null, type });
+  return new ApiProblem(status, message, { code: code ?? null, type });
+}
+
+function createFailure({ code, message = FAILED }: Failure, state: TurnState): TurnOutcome {
+  const error = { code: code ?? "server_error", message };
+  return { ...createOutcome(state, "failed"), error };
 }
 
 /** Truncates the answer at `max_output_tokens`. Returns the reason if it did. */

@@ -1,4 +1,5 @@
 import type { WireItem } from "../../openai/wire.ts";
+import type { ApiProblem } from "../api-problem.ts";
 
 /** What a running turn reports. */
 export interface TurnListener {
@@ -6,6 +7,8 @@ export interface TurnListener {
   readonly onBegin?: (() => void | Promise<void>) | undefined;
   /** Called with each item when it is complete. The turn waits for the returned promise. */
   readonly onItem?: ((item: WireItem) => void | Promise<void>) | undefined;
+  /** Called if the model fails with an error event, before the response ends as failed. */
+  readonly onProblem?: ((problem: ApiProblem) => void | Promise<void>) | undefined;
 }
 
 /** Reports the progress of a turn to its listener. */
@@ -25,6 +28,11 @@ export class TurnProgress {
     if (this.#hasBegun) return;
     this.#hasBegun = true;
     return this.#listener.onBegin?.();
+  }
+
+  /** Whether the turn has begun. */
+  get hasBegun(): boolean {
+    return this.#hasBegun;
   }
 
   /** Whether anything listens to items. */

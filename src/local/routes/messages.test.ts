@@ -115,6 +115,21 @@ describe("POST /v1/messages as a stream", () => {
     expect((await fetch(`${base}/v1/messages`, createRequest(plain))).status).toBe(529);
   });
 
+  test("fails inside the stream with failInStream, even before the first block", async () => {
+    const failInStream = { status: 529, message: "Overloaded" };
+    const { ask, stream } = await startMessagesFixture([
+      [{ failInStream }],
+      [{ say: "Half" }, { failInStream }],
+      [{ failInStream }],
+    ]);
+    const error = { type: "overloaded_error", message: "Overloaded" };
+    const early = await stream();
+    expect(listTypes(early)).toEqual(["message_start", "ping", "error"]);
+    expect(early.at(-1)).toMatchObject({ error });
+    expect((await stream()).at(-1)).toMatchObject({ type: "error", error });
+    expect(await ask(plain)).toMatchObject({ status: 529, body: { error } });
+  });
+
   test("stalls and drops the connection, before and between blocks", async () => {
     const { base, provider } = await startMessagesFixture([
       [{ drop: true }],

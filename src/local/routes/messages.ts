@@ -12,6 +12,7 @@ import {
   MessageEvents,
 } from "../messages/message-events.ts";
 import { createMessageObject } from "../messages/message-object.ts";
+import { StreamProblem } from "../messages/message-problem.ts";
 import type { FinishedBlock, StopReason } from "../messages/message-state.ts";
 import type { Messages, StartedMessage } from "../messages/messages.ts";
 import { reportFault } from "../report-fault.ts";
@@ -97,7 +98,10 @@ async function respondWithStream(
 ): Promise<Response> {
   const body = new PacedBody(context.req.raw.signal);
   const blocks = services.messages.createBlocks(started, body.signal);
-  const first = await blocks.next();
+  const first = blocks.next();
+  await first.catch((error) => {
+    if (!(error instanceof StreamProblem)) throw error;
+  });
   const requestId = services.ids.next("req_");
   const { usage } = started;
   const isReported = usage.reported !== null;
@@ -134,12 +138,12 @@ async function writeBlocks(
     first,
     blocks,
   }: {
-    readonly first: IteratorResult<FinishedBlock, StopReason>;
+    readonly first: Promise<IteratorResult<FinishedBlock, StopReason>>;
     readonly blocks: AsyncGenerator<FinishedBlock, StopReason, undefined>;
   },
 ): Promise<Iterable<MessageEvent>> {
   await body.write(events.createStart(), formatMessageEvent);
-  let next = first;
+  let next = await first;
   while (!next.done) {
     await body.write(events.createBlock(next.value), formatMessageEvent);
     next = await blocks.next();

@@ -1,4 +1,5 @@
 import type { WireItem } from "../../openai/wire.ts";
+import type { ApiProblem } from "../api-problem.ts";
 import type { Ids } from "../ids.ts";
 import type { InputFile } from "../input-files.ts";
 import type { LocalModel } from "../models/local-model.ts";
@@ -64,6 +65,8 @@ export interface TurnOutcome {
   readonly output: readonly WireItem[];
   readonly incompleteReason: string | null;
   readonly error: { readonly code: string; readonly message: string } | null;
+  /** The error event of a stream, if the model failed with one. @default none */
+  readonly problem?: ApiProblem | undefined;
   /** The container in which the turn ran code; `null` if it ran none. */
   readonly containerId: string | null;
 }

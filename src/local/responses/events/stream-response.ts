@@ -50,6 +50,7 @@ export async function streamResponse(
       await sink.write(sequence.createStart(started.response));
     },
     onItem: (item) => sink.write(sequence.createItem(item)),
+    onProblem: (problem) => sink.write([sequence.createProblem(problem)]),
   });
   await Promise.race([begun, turn]);
   turn.then(
