@@ -116,8 +116,8 @@ export type ModelCitation =
       /** The number of the hit, from 0. */
       readonly hit: number;
       /**
-       * The cited span of the answer, in UTF-16 units. @default for a page its URL in the answer, or `[0, 0]`;
-       * for a file the end of the answer
+       * The cited span of the answer, in UTF-16 units. @default for a page its URL in the answer, or the whole
+       * answer without it; for a file the end of the answer
        */
       readonly at?: readonly [start: number, end: number];
     }

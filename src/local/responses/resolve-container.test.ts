@@ -82,6 +82,15 @@ describe("resolveContainer()", () => {
 });
 
 describe("checkContainers()", () => {
+  test("does not take the environment of a computer for a container", () => {
+    const display = { display_width: 1, display_height: 1 };
+    const computer = { type: "computer_use_preview", ...display, environment: "browser" };
+    const checked: string[] = [];
+    const containers = { check: (id: string) => void checked.push(id) };
+    checkContainers([computer], [{ type: "additional_tools", tools: [computer] }], containers);
+    expect(checked).toEqual([]);
+  });
+
   const python = (more: object) => ({
     type: "code_interpreter",
     container: { type: "auto", ...more },

@@ -17,8 +17,22 @@ describe("createAnnotations()", () => {
         url: "https://owls.example",
         title: "Owls",
         start_index: 0,
-        end_index: 0,
+        end_index: 5,
       },
+    ]);
+  });
+
+  test("cites the whole answer for a page whose address it does not contain", () => {
+    const text = "Owls are quiet.";
+    const [annotation] = createAnnotations(text, [{ hit: 0 }], { hits: [page], files: [] });
+    const { start_index: start, end_index: end } = annotation ?? {};
+    expect(text.slice(Number(start), Number(end))).toBe(text);
+  });
+
+  test("has no span for a file that the answer does not link to, like the API", () => {
+    const about = { hits: [], files: [file] };
+    expect(createAnnotations("Owls.", [{ file: "owls.txt" }], about)).toMatchObject([
+      { file_id: "cfile_1", start_index: 0, end_index: 0 },
     ]);
   });
 

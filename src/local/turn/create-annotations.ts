@@ -44,7 +44,7 @@ function toHitAnnotation(text: string, hit: LocalToolHit | undefined, at: At): r
     return [{ type: "file_citation", file_id: fileId, filename, index }];
   }
   const { url, title } = hit;
-  const [start_index, end_index] = at ?? findSpan(text, url);
+  const [start_index, end_index] = at ?? findSpan(text, url) ?? [0, text.length];
   return [{ type: "url_citation", url, title, start_index, end_index }];
 }
 
@@ -56,7 +56,8 @@ function toFileAnnotation(
   if (!file) return [];
   const { id, containerId, path } = file;
   const filename = path.split("/").at(-1) ?? path;
-  const [start_index, end_index] = at ?? findSpan(text, `sandbox:${path}`);
+  // The API has [0, 0] for a file that the text does not link to.
+  const [start_index, end_index] = at ?? findSpan(text, `sandbox:${path}`) ?? [0, 0];
   const where = { container_id: containerId, file_id: id, filename };
   return [{ type: "container_file_citation", ...where, start_index, end_index }];
 }
@@ -66,8 +67,8 @@ function findFile(files: readonly ProducedFile[], name: string): ProducedFile | 
   return files.findLast(({ path }) => path === name || path.endsWith(`/${name}`));
 }
 
-/** Returns the position of `part` in the text, or `[0, 0]`, as OpenAI does, if the text does not contain it. */
-function findSpan(text: string, part: string): readonly [number, number] {
+/** Returns the position of `part` in the text; `null` if the text does not contain it. */
+function findSpan(text: string, part: string): readonly [number, number] | null {
   const start = text.indexOf(part);
-  return start === -1 ? [0, 0] : [start, start + part.length];
+  return start === -1 ? null : [start, start + part.length];
 }
