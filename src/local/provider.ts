@@ -9,6 +9,7 @@ import {
   readProviderSettings,
 } from "./provider-options.ts";
 import { type LocalServer, startServer } from "./server.ts";
+import { Upgrades } from "./socket/upgrades.ts";
 import { ConnectionDroppedError } from "./turn/connection-dropped-error.ts";
 
 /**
@@ -61,8 +62,10 @@ export class LocalProvider implements AsyncDisposable {
     checkKnownKeys(options, "LocalProvider.listen(options)", listenKeys);
     const { host = "127.0.0.1" } = options;
     if (!isLoopback(host) && this.#settings.apiKey === undefined) throw createMissingKeyError(host);
-    const { app } = await this.#getServer();
-    const listening = await listen((request) => app.fetch(request), options);
+    const { app, connections } = await this.#getServer();
+    const fetch = (request: Request) => app.fetch(request);
+    const hasKey = this.#settings.apiKey !== undefined;
+    const listening = await listen(fetch, options, new Upgrades({ ...connections, fetch, hasKey }));
     if (this.#disposal) {
       await listening.close();
       throw createDisposedError();

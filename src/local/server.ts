@@ -26,6 +26,7 @@ import { vectorStoreRoutes } from "./routes/vector-stores.ts";
 import { RunningTurns } from "./running-turns.ts";
 import { LazySandbox } from "./sandbox/lazy-sandbox.ts";
 import { VectorStores } from "./search/vector-stores.ts";
+import type { ConnectionServices } from "./socket/responses-connection.ts";
 import { openDatabase } from "./store/database.ts";
 import { FileStore } from "./store/file-store.ts";
 import { ResponseStore } from "./store/response-store.ts";
@@ -42,6 +43,8 @@ export interface LocalServer extends AsyncDisposable {
   readonly closing: AbortSignal;
   readonly app: Hono;
   readonly sandbox: LazySandbox;
+  /** What WebSocket connections need. */
+  readonly connections: ConnectionServices;
 }
 
 /** Opens the database and registers all routes. `onEnd` is called after the server has closed. */
@@ -94,6 +97,7 @@ export async function startServer(
     closing: responses.closing,
     app,
     sandbox,
+    connections: { responses, catalog, onFault, clock, maxBodyBytes },
     async [Symbol.asyncDispose]() {
       try {
         // Turns end when they are aborted, or when the process that they wait for is killed.

@@ -132,13 +132,6 @@ async function requestUpgrade(url: string, path: string, protocol: string) {
 }
 
 describe("a socket", () => {
-  test("rejects WebSocket upgrades", async () => {
-    const { url } = await startProviderFixture([]);
-    const { status, body } = await requestUpgrade(url, "/responses", "websocket");
-    expect(status).toBe(426);
-    expect(body.error.message).toContain("Use POST");
-  });
-
   test("answers a client that offers HTTP/2 with HTTP/1.1", async () => {
     const { url } = await startProviderFixture([]);
     expect(await requestUpgrade(url, "/models", "h2c")).toMatchObject({ status: 200 });

@@ -4,19 +4,22 @@ import { expect, test } from "vitest";
 
 const run = promisify(execFile);
 
-test("importing weakincentives/local does not load the HTML parser", async () => {
-  expect(await countParserFiles("src/local/index.ts")).toBe(0);
-  expect(await countParserFiles("src/local/search/read-html.ts")).toBeGreaterThan(0);
+test.each([
+  ["parse5", "src/local/search/read-html.ts"],
+  ["ws", "src/local/socket/socket-server.ts"],
+])("importing weakincentives/local does not load %s", async (name, user) => {
+  expect(await countFiles(name, "src/local/index.ts")).toBe(0);
+  expect(await countFiles(name, user)).toBeGreaterThan(0);
 });
 
-/** Counts the files of parse5 that a new process loads with a module. */
-async function countParserFiles(path: string): Promise<number> {
+/** Counts the files of a package that a new process loads with a module. */
+async function countFiles(name: string, path: string): Promise<number> {
   const code = `
     import { registerHooks } from "node:module";
     let count = 0;
     registerHooks({
       load(url, context, next) {
-        if (url.includes("/node_modules/parse5/")) count += 1;
+        if (url.includes("/node_modules/${name}/")) count += 1;
         return next(url, context);
       },
     });

@@ -1,5 +1,5 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { InvalidOptionError, type KnownKeys } from "../../base/errors.ts";
 import { ConnectionDroppedError } from "../turn/connection-dropped-error.ts";
@@ -27,14 +27,24 @@ export interface Listening {
 
 type RequestHandler = (request: Request) => Response | Promise<Response>;
 
-/** Serves `handle` on a socket until it is closed. */
+/** Takes over connections that ask for the WebSocket protocol. */
+export interface UpgradeHandler {
+  /** Completes or refuses a handshake. From here on the handler owns the connection. */
+  accept(incoming: IncomingMessage, socket: Socket, head: Buffer): Promise<void>;
+  /** Closes all its connections. */
+  close(): Promise<void>;
+}
+
+/** Serves `handle` on a socket until it is closed. Without `upgrades`, WebSocket requests are ordinary requests. */
 export async function listen(
   handle: RequestHandler,
   { port = 0, host = "127.0.0.1" }: ListenOptions,
+  upgrades: UpgradeHandler | null = null,
 ): Promise<Listening> {
   const server = createServer((incoming, outgoing) => {
     serveRequest(handle, incoming, outgoing).catch((error) => outgoing.destroy(error));
   });
+  if (upgrades) handleUpgrades(server, upgrades);
   await new Promise<void>((resolve, reject) => {
     server.once("error", (cause) => reject(createListenError(port, host, cause)));
     server.listen(port, host, resolve);
@@ -43,12 +53,41 @@ export async function listen(
   const name = host.includes(":") ? `[${host}]` : host;
   return {
     url: `http://${name}:${actualPort}/v1`,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    async close() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await upgrades?.close();
+      await closed;
+    },
   };
+}
+
+function handleUpgrades(server: Server, upgrades: UpgradeHandler): void {
+  server.on("upgrade", (incoming: IncomingMessage, socket: Socket, head: Buffer) => {
+    if (!isWebSocketRequest(incoming)) return ignoreUpgrade(server, incoming, { socket, head });
+    upgrades.accept(incoming, socket, head).catch((error) => socket.destroy(error));
+  });
+}
+
+function isWebSocketRequest({ method, headers }: IncomingMessage): boolean {
+  return method === "GET" && headers.upgrade?.toLowerCase() === "websocket";
+}
+
+/**
+ * Serves a request that offers another protocol as if it did not. Java's HTTP client offers `h2c` in each request.
+ * Node has already detached the connection from its parser, so the connection is started again with the same request.
+ */
+function ignoreUpgrade(
+  server: Server,
+  { method, url, httpVersion, rawHeaders }: IncomingMessage,
+  { socket, head }: { readonly socket: Socket; readonly head: Buffer },
+): void {
+  const lines = [`${method} ${url} HTTP/${httpVersion}`];
+  for (let at = 0; at < rawHeaders.length; at += 2)
+    if (!/^(?:upgrade|connection|http2-settings)$/i.test(String(rawHeaders[at])))
+      lines.push(`${rawHeaders[at]}: ${rawHeaders[at + 1]}`);
+  socket.unshift(Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"), head]));
+  server.emit("connection", socket);
 }
 
 /** Sends buffered responses directly; Hono's adapter, which is slower, sends all others. */

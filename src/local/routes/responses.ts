@@ -65,7 +65,7 @@ export function responseRoutes(
   app.get("/v1/responses", (context) => {
     const isSocket = context.req.header("upgrade")?.toLowerCase() === "websocket";
     throw isSocket
-      ? new ApiProblem(426, "WebSockets are not supported by this server. Use POST.")
+      ? new ApiProblem(426, UPGRADE_REMEDY, { headers: { upgrade: "websocket" } })
       : new ApiProblem(405, "Not allowed to GET on /v1/responses. Use POST.");
   });
   app.get("/v1/responses/:id", (context) => {
@@ -102,6 +102,9 @@ export function responseRoutes(
     return context.json(toPage(shown, hasMore));
   });
 }
+
+const UPGRADE_REMEDY =
+  "WebSockets are not available in process. Connect to the URL of provider.listen(), or use POST.";
 
 const CODE_TIMEOUT = "x-wink-code-timeout-seconds";
 

@@ -1,0 +1,44 @@
+import type { WireItem } from "../../openai/wire.ts";
+import type { StreamEvent } from "../responses/events/events.ts";
+import type { EventSink } from "../responses/events/stream-response.ts";
+import type { SocketWriter } from "./socket-writer.ts";
+
+/** The end of a response: its last event, or the error that broke it off. */
+export type SocketEnding = { readonly response: WireItem } | { readonly error: unknown };
+
+/** Sends the events of one response as messages of a connection. */
+export class SocketSink implements EventSink {
+  readonly signal: AbortSignal;
+  readonly #writer: SocketWriter;
+  readonly #lane: { readonly stream_id?: string };
+  readonly #ending = Promise.withResolvers<SocketEnding>();
+
+  constructor(writer: SocketWriter, streamId: string | null) {
+    this.signal = writer.signal;
+    this.#writer = writer;
+    this.#lane = streamId === null ? {} : { stream_id: streamId };
+  }
+
+  /** Resolves when the last event is sent, or when the response is broken off. */
+  get ended(): Promise<SocketEnding> {
+    return this.#ending.promise;
+  }
+
+  async write(events: Iterable<StreamEvent>): Promise<void> {
+    for (const event of events) await this.#writer.send({ ...event, ...this.#lane });
+  }
+
+  /**
+   * Sends the last event only. Over HTTP an error event precedes the end of a failed response; here, clients take
+   * either for the end of the response and the other one for the end of the next.
+   */
+  end(events: readonly StreamEvent[]): void {
+    const last = events.at(-1);
+    this.#writer.sendNow({ ...last, ...this.#lane });
+    this.#ending.resolve({ response: (last?.["response"] ?? {}) as WireItem });
+  }
+
+  abort(error: unknown): void {
+    this.#ending.resolve({ error });
+  }
+}
