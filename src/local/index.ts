@@ -6,6 +6,7 @@
  */
 
 export type { Listening, ListenOptions } from "./http/listen.ts";
+export type { RequestEntry } from "./http/request-entry.ts";
 export type { ModelAction, ModelCitation } from "./model-action.ts";
 export { echoModel } from "./models/echo-model.ts";
 export type { LocalModel, ModelOptions, ModelRequest } from "./models/local-model.ts";

@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from "../base/clock.ts";
 import { checkKnownKeys, InvalidOptionError, type KnownKeys } from "../base/errors.ts";
+import type { RequestEntry } from "./http/request-entry.ts";
 import type { LocalModel } from "./models/local-model.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
 import type { LocalTool } from "./tools/local-tool.ts";
@@ -28,6 +29,11 @@ export interface LocalProviderOptions {
   readonly limits?: LocalLimits | undefined;
   /** Called with unexpected errors of the server itself, and with errors that a script throws. @default `console.error` */
   readonly onFault?: ((error: unknown) => void) | undefined;
+  /**
+   * Called with each request when its response is complete, to write a log: method, path, status, time, tokens
+   * and the error. Errors that it throws go to `onFault`. @default none
+   */
+  readonly onRequest?: ((entry: RequestEntry) => void) | undefined;
 }
 
 const providerKeys: KnownKeys<LocalProviderOptions> = {
@@ -37,6 +43,7 @@ const providerKeys: KnownKeys<LocalProviderOptions> = {
   limits: true,
   model: true,
   onFault: true,
+  onRequest: true,
   sandbox: true,
   tools: true,
   web: true,
@@ -70,7 +77,7 @@ export interface ProviderSettings extends Omit<LocalProviderOptions, "tools"> {
 /** Validates the options and applies the defaults. Throws before creating any resources. */
 export function readProviderSettings(options: LocalProviderOptions = {}): ProviderSettings {
   checkKnownKeys(options, "LocalProvider", providerKeys);
-  const { model, apiKey, limits = {} } = options;
+  const { model, apiKey, onRequest, limits = {} } = options;
   checkKnownKeys(limits, "LocalProvider.limits", limitKeys);
   if (model !== undefined && typeof model?.respond !== "function") {
     throw refuse(
@@ -89,6 +96,8 @@ export function readProviderSettings(options: LocalProviderOptions = {}): Provid
       secret: true,
     });
   }
+  if (onRequest !== undefined && typeof onRequest !== "function")
+    throw refuse("onRequest", onRequest, "must be a function", "omit it for no log");
   return {
     ...options,
     tools: checkLocalTools(options.tools, "LocalProvider.tools"),

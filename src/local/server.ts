@@ -7,6 +7,7 @@ import { ChatCompletions } from "./chat/chat-completions.ts";
 import { Containers } from "./containers/containers.ts";
 import { ConversationStore } from "./conversations/conversation-store.ts";
 import { createApi } from "./http/create-api.ts";
+import { RequestLog } from "./http/request-log.ts";
 import { randomIds } from "./ids.ts";
 import { Messages } from "./messages/messages.ts";
 import { echoModel } from "./models/echo-model.ts";
@@ -52,7 +53,7 @@ export async function startServer(
   settings: ProviderSettings & { readonly dataDir: string },
   onEnd: () => void,
 ): Promise<LocalServer> {
-  const { dataDir, clock, limits, onFault, apiKey = null } = settings;
+  const { dataDir, clock, limits, onFault, onRequest, apiKey = null } = settings;
   const ids = randomIds();
   const sandbox = new LazySandbox(settings.sandbox);
   await sandbox.check();
@@ -82,16 +83,17 @@ export async function startServer(
     ...{ lines, threads, ids, seconds: nowSeconds },
   });
   const conversations = new Conversations({ store, named, threads, catalog });
-  const app = createApi({ clock, ids, apiKey, onFault });
+  const log = onRequest ? new RequestLog({ clock, onRequest, onFault }) : null;
+  const app = createApi({ clock, ids, apiKey, onFault, log });
   compactionRoutes(app, { conversations, turns, seconds: nowSeconds, maxBodyBytes });
   const responses = new RunningTurns({ turns, conversations, clock });
-  responseRoutes(app, { responses, store, catalog, maxBodyBytes, onFault });
+  responseRoutes(app, { responses, store, catalog, maxBodyBytes, onFault, log });
   const completions = new ChatCompletions(turns, clock);
-  chatCompletionRoutes(app, { completions, maxBodyBytes, onFault });
+  chatCompletionRoutes(app, { completions, maxBodyBytes, onFault, log });
   containerRoutes(app, { containers, files });
   fileRoutes(app, { files, onDelete: (id) => vectorStores.files.removeEverywhere(id) });
   modelRoutes(app);
-  messageRoutes(app, { messages: new Messages(turns), ids, maxBodyBytes, onFault });
+  messageRoutes(app, { messages: new Messages(turns), ids, maxBodyBytes, onFault, log });
   app.route("/v1", vectorStoreRoutes(vectorStores));
   return {
     closing: responses.closing,

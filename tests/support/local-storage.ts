@@ -49,7 +49,13 @@ export async function startLocalStorage(options: LocalStorageOptions = {}) {
   const sandbox = options.sandbox ?? host;
   const containers = new Containers({ database, files, dataDir, sandbox, clock, ids, limits });
   const faults: unknown[] = [];
-  const app = createApi({ clock, ids, apiKey: null, onFault: (fault) => faults.push(fault) });
+  const app = createApi({
+    clock,
+    ids,
+    apiKey: null,
+    log: null,
+    onFault: (fault) => faults.push(fault),
+  });
   fileRoutes(app, { files });
   containerRoutes(app, { containers, files });
   const { server, port } = await startListening(app.fetch);

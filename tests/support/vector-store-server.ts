@@ -15,6 +15,7 @@ export async function serveStores() {
     clock,
     ids: randomIds(),
     apiKey: null,
+    log: null,
     onFault: (it) => void faults.push(it),
   });
   app.route("/v1", vectorStoreRoutes(stores));

@@ -8,6 +8,7 @@ import { reportFault } from "../report-fault.ts";
 import { ConnectionDroppedError } from "../turn/connection-dropped-error.ts";
 import { BufferedResponse } from "./buffered-response.ts";
 import { compareKeys } from "./compare-keys.ts";
+import type { RequestLog } from "./request-log.ts";
 
 /** Options that apply to every request. */
 export interface ApiOptions {
@@ -17,13 +18,15 @@ export interface ApiOptions {
   readonly apiKey: string | null;
   /** Called with unexpected errors. */
   readonly onFault: (error: unknown) => void;
+  /** Reports every request; `null` if no one listens. */
+  readonly log: RequestLog | null;
 }
 
 /**
  * Creates an API without routes. It checks keys, assigns request ids, and converts errors thrown by routes to the
  * error format of the requested API (OpenAI's or Anthropic's).
  */
-export function createApi({ clock, ids, apiKey, onFault }: ApiOptions): Hono {
+export function createApi({ clock, ids, apiKey, onFault, log }: ApiOptions): Hono {
   const app = new Hono();
   const handleRoute = app.fetch;
   // Wraps the app instead of adding middleware: most routes have a single handler and no chain.
@@ -37,6 +40,14 @@ export function createApi({ clock, ids, apiKey, onFault }: ApiOptions): Hono {
     setHeader(response, "openai-processing-ms", String(elapsedMs));
     return response;
   };
+  if (log) {
+    const serve = app.fetch;
+    app.fetch = (request, ...rest) => log.observe(request, (one) => serve(one, ...rest));
+  }
+  const respondWithProblem = (context: Context, problem: ApiProblem): Response => {
+    log?.addAnswer(context.req.raw, problem.body);
+    return createProblemResponse(context, problem, ids);
+  };
   if (apiKey !== null)
     app.use(async (context, next) => {
       checkKey(context, apiKey);
@@ -44,21 +55,21 @@ export function createApi({ clock, ids, apiKey, onFault }: ApiOptions): Hono {
     });
   app.notFound((context) => {
     const { method, path } = context.req;
-    return respondWithProblem(context, new ApiProblem(404, `Invalid URL (${method} ${path})`), ids);
+    return respondWithProblem(context, new ApiProblem(404, `Invalid URL (${method} ${path})`));
   });
   app.onError((error, context) => {
     if (error instanceof ConnectionDroppedError) throw error;
     const isProblem = error instanceof ApiProblem;
     if (!isProblem && context.req.raw.signal.aborted) return context.body(null, 499 as never); // the client has disconnected
     reportFault(error, onFault);
-    if (isProblem) return respondWithProblem(context, error, ids);
+    if (isProblem) return respondWithProblem(context, error);
     const message = `The server had an error while processing your request: ${getErrorMessage(error)}`;
-    return respondWithProblem(context, new ApiProblem(500, message), ids);
+    return respondWithProblem(context, new ApiProblem(500, message));
   });
   return app;
 }
 
-function respondWithProblem(context: Context, problem: ApiProblem, ids: Ids): Response {
+function createProblemResponse(context: Context, problem: ApiProblem, ids: Ids): Response {
   for (const [name, value] of Object.entries(problem.headers)) context.header(name, value);
   if (!isAnthropicAddress(context.req.path))
     return context.json(problem.body, problem.status as never);

@@ -3,12 +3,17 @@ import { getErrorMessage } from "../../base/errors.ts";
 import { ApiProblem } from "../api-problem.ts";
 import type { ChatCompletions } from "../chat/chat-completions.ts";
 import { CompletionChunks, END_OF_CHUNKS, formatChunk } from "../chat/completion-chunks.ts";
-import { createCompletionObject, type StartedCompletion } from "../chat/completion-object.ts";
+import {
+  createCompletionObject,
+  createCompletionUsage,
+  type StartedCompletion,
+} from "../chat/completion-object.ts";
 import { BufferedResponse } from "../http/buffered-response.ts";
 import { checkQuery } from "../http/check-query.ts";
 import { PacedBody } from "../http/paced-body.ts";
 import { RATE_LIMIT_HEADERS, setRateLimitHeaders } from "../http/rate-limit-headers.ts";
 import { readJsonBody } from "../http/read-json-body.ts";
+import type { RequestLog } from "../http/request-log.ts";
 import { reportFault } from "../report-fault.ts";
 import { ConnectionDroppedError } from "../turn/connection-dropped-error.ts";
 import { createUsageHeader, USAGE_COMMENT } from "../turn/usage-header.ts";
@@ -19,11 +24,12 @@ export interface ChatServices {
   readonly maxBodyBytes: number;
   /** Called with unexpected errors that occur after a stream has started. */
   readonly onFault: (error: unknown) => void;
+  readonly log: RequestLog | null;
 }
 
 /** `POST /v1/chat/completions`, for clients that do not support the Responses API. */
 export function chatCompletionRoutes(app: Hono, services: ChatServices): void {
-  const { completions, maxBodyBytes } = services;
+  const { completions, maxBodyBytes, log } = services;
   app.post("/v1/chat/completions", async (context) => {
     const { raw } = context.req;
     try {
@@ -31,11 +37,10 @@ export function chatCompletionRoutes(app: Hono, services: ChatServices): void {
       const started = completions.start(await readJsonBody(raw, maxBodyBytes));
       if (started.request.stream) return await respondWithStream(context, started, services);
       const outcome = await completions.finish(started, raw.signal);
+      const completion = createCompletionObject(started, outcome);
+      log?.addAnswer(raw, completion);
       const headers = { ...JSON_HEADERS, ...createUsageHeader(started.usage) };
-      return new BufferedResponse(
-        JSON.stringify(createCompletionObject(started, outcome)),
-        headers,
-      );
+      return new BufferedResponse(JSON.stringify(completion), headers);
     } catch (error) {
       setRateLimitHeaders(context);
       throw error;
@@ -57,9 +62,10 @@ const STREAM_HEADERS = {
 async function respondWithStream(
   context: Context,
   started: StartedCompletion,
-  { completions, onFault }: ChatServices,
+  { completions, onFault, log }: ChatServices,
 ): Promise<Response> {
-  const body = new PacedBody(context.req.raw.signal);
+  const { raw } = context.req;
+  const body = new PacedBody(raw.signal);
   const chunks = new CompletionChunks(started);
   const { promise: begun, resolve: onBegun } = Promise.withResolvers<void>();
   const turn = completions.finish(started, body.signal, {
@@ -74,6 +80,7 @@ async function respondWithStream(
   const isReported = usage.reported !== null;
   turn.then(
     (outcome) => {
+      log?.addAnswer(raw, { usage: createCompletionUsage(started, outcome) });
       if (isReported && !usage.reported) body.writeNow(USAGE_COMMENT);
       for (const chunk of chunks.createEnd(outcome)) body.writeNow(formatChunk(chunk));
       body.writeNow(END_OF_CHUNKS);
@@ -85,6 +92,7 @@ async function respondWithStream(
       reportFault(error, onFault);
       const isProblem = error instanceof ApiProblem;
       const problem = isProblem ? error : new ApiProblem(500, getErrorMessage(error));
+      log?.addAnswer(raw, problem.body);
       body.writeNow(formatChunk(problem.body));
       body.close();
     },

@@ -4,6 +4,7 @@ import { ApiProblem } from "../api-problem.ts";
 import { BufferedResponse } from "../http/buffered-response.ts";
 import { PacedBody } from "../http/paced-body.ts";
 import { readJsonBody } from "../http/read-json-body.ts";
+import type { RequestLog } from "../http/request-log.ts";
 import type { Ids } from "../ids.ts";
 import {
   createProblemEvent,
@@ -26,6 +27,7 @@ export interface MessageRouteServices {
   readonly maxBodyBytes: number;
   /** Called with unexpected errors that occur after a stream has started. */
   readonly onFault: (error: unknown) => void;
+  readonly log: RequestLog | null;
 }
 
 /** Anthropic's `/v1/messages`, and the health check that its clients send. */
@@ -71,18 +73,18 @@ function createJsonResponse(
 async function respondWithMessage(
   context: Context,
   started: StartedMessage,
-  { messages, ids }: MessageRouteServices,
+  { messages, ids, log }: MessageRouteServices,
 ): Promise<Response> {
+  const { raw } = context.req;
   const made: FinishedBlock[] = [];
-  const blocks = messages.createBlocks(started, context.req.raw.signal);
+  const blocks = messages.createBlocks(started, raw.signal);
   for (;;) {
     const next = await blocks.next();
-    if (next.done)
-      return createJsonResponse(
-        createMessageObject({ ...started, blocks: made, stop: next.value }),
-        ids,
-        createUsageHeader(started.usage),
-      );
+    if (next.done) {
+      const message = createMessageObject({ ...started, blocks: made, stop: next.value });
+      log?.addAnswer(raw, message);
+      return createJsonResponse(message, ids, createUsageHeader(started.usage));
+    }
     made.push(next.value);
   }
 }
@@ -96,7 +98,8 @@ async function respondWithStream(
   started: StartedMessage,
   services: MessageRouteServices,
 ): Promise<Response> {
-  const body = new PacedBody(context.req.raw.signal);
+  const { raw } = context.req;
+  const body = new PacedBody(raw.signal);
   const blocks = services.messages.createBlocks(started, body.signal);
   const first = blocks.next();
   await first.catch((error) => {
@@ -107,7 +110,10 @@ async function respondWithStream(
   const isReported = usage.reported !== null;
   const end = (...events: readonly MessageEvent[]) => {
     if (isReported && !usage.reported) body.writeNow(USAGE_COMMENT);
-    for (const event of events) body.writeNow(formatMessageEvent(event));
+    for (const event of events) {
+      services.log?.addAnswer(raw, event);
+      body.writeNow(formatMessageEvent(event));
+    }
     body.close();
   };
   writeBlocks(body, new MessageEvents(started), { first, blocks }).then(

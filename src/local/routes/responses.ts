@@ -13,6 +13,7 @@ import {
 import { PacedBody } from "../http/paced-body.ts";
 import { RATE_LIMIT_HEADERS, setRateLimitHeaders } from "../http/rate-limit-headers.ts";
 import { readJsonBody } from "../http/read-json-body.ts";
+import type { RequestLog } from "../http/request-log.ts";
 import { applyIncludes } from "../responses/check/apply-includes.ts";
 import { createIncludeValidator } from "../responses/check/body.ts";
 import { formatEvent } from "../responses/events/events.ts";
@@ -33,12 +34,13 @@ export interface ResponseServices {
   readonly maxBodyBytes: number;
   /** Called with unexpected errors that occur after a stream has started. */
   readonly onFault: (error: unknown) => void;
+  readonly log: RequestLog | null;
 }
 
 /** `/v1/responses` and its subresources. */
 export function responseRoutes(
   app: Hono,
-  { responses, store, catalog, maxBodyBytes, onFault }: ResponseServices,
+  { responses, store, catalog, maxBodyBytes, onFault, log }: ResponseServices,
 ): void {
   const isIncludable = createIncludeValidator(catalog);
   const readInclude = (request: HonoRequest): ReadonlySet<string> => {
@@ -53,8 +55,9 @@ export function responseRoutes(
       const body = await readJsonBody(raw, maxBodyBytes);
       const started = responses.start(body, readCodeTimeout(context.req.header(CODE_TIMEOUT)));
       if (started.request.stream)
-        return await respondWithStream(context, started, { responses, catalog, onFault });
+        return await respondWithStream(context, started, { responses, catalog, onFault, log });
       const response = await responses.finish(started, raw.signal);
+      log?.addAnswer(raw, response);
       const headers = started.usage.reported ? RESPONSE_HEADERS : ESTIMATED_HEADERS;
       return new BufferedResponse(JSON.stringify(response), headers);
     } catch (error) {
@@ -146,9 +149,10 @@ const ESTIMATED_HEADERS = { ...RESPONSE_HEADERS, ...USAGE_HEADER };
 async function respondWithStream(
   context: Context,
   started: StartedResponse,
-  services: StreamServices,
+  { log, ...services }: StreamServices & Pick<ResponseServices, "log">,
 ): Promise<Response> {
-  const body = new PacedBody(context.req.raw.signal);
+  const { raw } = context.req;
+  const body = new PacedBody(raw.signal);
   const { usage } = started;
   let isReported: boolean | null = null; // when the stream starts, as the headers say
   await streamResponse(started, services, {
@@ -159,7 +163,10 @@ async function respondWithStream(
     },
     end(events) {
       if (isReported && !usage.reported) body.writeNow(USAGE_COMMENT);
-      for (const event of events) body.writeNow(formatEvent(event));
+      for (const event of events) {
+        log?.addAnswer(raw, event);
+        body.writeNow(formatEvent(event));
+      }
       body.close();
     },
     abort(error) {
