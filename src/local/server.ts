@@ -19,6 +19,7 @@ import { Threads } from "./responses/conversation/threads.ts";
 import { chatCompletionRoutes } from "./routes/chat-completions.ts";
 import { compactionRoutes } from "./routes/compaction.ts";
 import { containerRoutes } from "./routes/containers.ts";
+import { conversationRoutes } from "./routes/conversations.ts";
 import { fileRoutes } from "./routes/files.ts";
 import { messageRoutes } from "./routes/messages.ts";
 import { modelRoutes } from "./routes/models.ts";
@@ -95,6 +96,7 @@ export async function startServer(
   modelRoutes(app);
   messageRoutes(app, { messages: new Messages(turns), ids, maxBodyBytes, onFault, log });
   app.route("/v1", vectorStoreRoutes(vectorStores));
+  conversationRoutes(app, { conversations: named, catalog, maxBodyBytes });
   return {
     closing: responses.closing,
     app,

@@ -122,10 +122,11 @@ export class ConversationStore {
   deleteItem(id: string, itemId: string): StoredConversation {
     const { end, ...conversation } = this.find(id);
     const all = { line: end.line, from: 0, to: end.end };
-    const positions = this.#lines.findPositions(itemId, all).toSorted((one, other) => one - other);
-    if (positions.length === 0) throw createItemProblem(itemId, null);
+    const found = this.#lines.findPositions(itemId, all).toSorted((one, other) => one - other);
+    const [first, ...more] = found;
+    if (first === undefined) throw createItemProblem(itemId, null);
     const next = this.#database.transaction(() => {
-      const moved = this.advance(id, () => this.#lines.omit(end, positions));
+      const moved = this.advance(id, () => this.#lines.omit(end, [first, ...more]));
       this.#lines.trim(end.line);
       return moved;
     });

@@ -2,9 +2,18 @@ import { parseJson } from "../../base/json.ts";
 import { ApiProblem } from "../api-problem.ts";
 import { LazyRequest } from "./lazy-request.ts";
 
-/** Reads a request's JSON body. A body that exceeds the limit is rejected before it is buffered whole. */
-export async function readJsonBody(request: Request, maxBytes: number): Promise<unknown> {
-  const json = parseJson(await readBodyText(request, maxBytes));
+/**
+ * Reads a request's JSON body. A body that exceeds the limit is rejected before it is buffered whole. `emptyBody` is the
+ * value of an empty body, which is rejected by default.
+ */
+export async function readJsonBody(
+  request: Request,
+  maxBytes: number,
+  { emptyBody }: { readonly emptyBody?: unknown } = {},
+): Promise<unknown> {
+  const text = await readBodyText(request, maxBytes);
+  if (text === "" && emptyBody !== undefined) return emptyBody;
+  const json = parseJson(text);
   if (json.ok) return json.value;
   const message = `We could not parse the JSON body of your request: ${json.problem}`;
   throw new ApiProblem(400, message);

@@ -36,6 +36,7 @@ export interface AppendedItems extends ConversationEnd {
 /** Stores all conversations; each item is stored once. `response-tables.ts` describes the layout. */
 export class ConversationLines {
   readonly #write;
+  readonly #copy;
   readonly #isTaken;
   readonly #insertFork;
   readonly #fork;
@@ -50,6 +51,10 @@ export class ConversationLines {
   constructor(database: Database) {
     database.migrateTables("conversations", conversationTables);
     this.#write = database.prepare("INSERT INTO response_items (at, id, item) VALUES (?, ?, ?)");
+    this.#copy = database.prepare(
+      `INSERT INTO response_items (at, id, item)
+       SELECT at + ?, id, item FROM response_items WHERE at >= ? AND at < ?`,
+    );
     this.#isTaken = database.prepare("SELECT 1 FROM response_items WHERE at = ?");
     this.#insertFork = database.prepare(
       "INSERT INTO response_forks (line, parent, start) VALUES (?, ?, ?)",
@@ -110,21 +115,21 @@ export class ConversationLines {
   }
 
   /** Creates a line with the conversation's items except those at some positions, which are in ascending order. */
-  omit({ line, end, first }: ConversationEnd, positions: readonly number[]): ConversationEnd {
-    const [from = end] = positions;
-    const removed = new Set(positions);
-    const rest = this.read({ line, from, to: end }).filter(
-      (_, index) => !removed.has(from + index),
-    );
-    const next = this.forkLine({ line, position: from });
-    this.write({ line: next, position: from }, rest);
+  omit(
+    { line, end, first }: ConversationEnd,
+    positions: readonly [number, ...number[]],
+  ): ConversationEnd {
+    const [start] = positions;
+    const next = this.forkLine({ line, position: start });
+    let to = start;
+    for (const [index, position] of positions.entries()) {
+      const rest = { line, from: position + 1, to: positions[index + 1] ?? end };
+      this.#copyItems(rest, { line: next, position: to });
+      to += rest.to - rest.from;
+    }
     const skipped = positions.filter((position) => position < first).length;
     // Without the compaction the model reads everything again.
-    return {
-      line: next,
-      end: from + rest.length,
-      first: removed.has(first) ? 0 : first - skipped,
-    };
+    return { line: next, end: to, first: positions.includes(first) ? 0 : first - skipped };
   }
 
   /** Writes items from the position on. */
@@ -186,6 +191,17 @@ export class ConversationLines {
     const from = { line: before.line, position: before.end };
     // Two responses cannot end at the same position of a line.
     return end === before.end ? this.forkLine(from) : this.continueLine(from);
+  }
+
+  #copyItems(range: LineRange, to: LinePosition): void {
+    for (const { line, from, to: end } of this.#splitByLine(range)) {
+      const shift = toAddress(to) - toAddress({ line, position: range.from });
+      this.#copy.run(
+        shift,
+        toAddress({ line, position: from }),
+        toAddress({ line, position: end }),
+      );
+    }
   }
 
   /** Returns the line that stores the item before the position: the line itself, or one that it forked from. */

@@ -44,9 +44,14 @@ function isDocumented(problem: string): boolean {
   return !problem.endsWith("is not known to answer with JSON");
 }
 
-/** Renames a tool choice that the API accepts to the only name that the document has for it. */
+/**
+ * Renames a tool choice that the API accepts to the only name that the document has for it. Gives an empty list the ids
+ * that the document requires: the API returns `null`.
+ */
 export function toDocumentedBody(body: unknown): unknown {
   const choice = isPlainObject(body) ? body["tool_choice"] : null;
+  if (isPlainObject(body) && body["object"] === "list" && body["first_id"] === null)
+    return { ...body, first_id: "", last_id: "" };
   if (!isPlainObject(body) || !isPlainObject(choice) || choice["type"] !== "web_search")
     return body;
   return { ...body, tool_choice: { type: "web_search_preview" } };

@@ -18,6 +18,11 @@ export const effort: Validator = nullable(
 /** Validates how long answers are. */
 export const verbosity: Validator = nullable(oneOf("low", "medium", "high"));
 
+/** Validates the key-value pairs that clients attach to objects. */
+export const metadata: Validator = nullable(
+  recordOf(string({ max: 512 }), { keys: 16, keyLength: 64 }),
+);
+
 const cacheOptions = nullable(
   object({}, { mode: oneOf("implicit", "explicit"), ttl: oneOf("30m", "12h") }),
 );
@@ -29,7 +34,7 @@ export const commonFields: Readonly<Record<string, Validator>> = {
   stream: nullable(boolean),
   temperature: nullable(number({ min: 0, max: 2 })),
   top_p: nullable(number({ min: 0, max: 1 })),
-  metadata: nullable(recordOf(string({ max: 512 }), { keys: 16, keyLength: 64 })),
+  metadata,
   user: nullable(string()),
   safety_identifier: nullable(string({ max: 64 })),
   prompt_cache_key: nullable(string({ max: 64 })),

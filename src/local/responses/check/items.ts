@@ -14,6 +14,7 @@ import {
   anyObject,
   anyValue,
   array,
+  type Bounds,
   idWithPrefix,
   joinPath,
   nullable,
@@ -26,9 +27,13 @@ import {
 import { callOutput, inputContent, outputContent } from "./content.ts";
 import { omitItemMetadata } from "./omit-item-metadata.ts";
 
-/** Validates `input` as an array. `tool` validates the entries of `tools` that some items contain. */
-export function createItemsValidator(catalog: ToolCatalog, tool: Validator): Validator {
-  const everyItem = array(createItemValidator(catalog, tool));
+/** Validates an array of items. `tool` validates the entries of `tools` that some items contain. */
+export function createItemsValidator(
+  catalog: ToolCatalog,
+  tool: Validator,
+  bounds: Bounds = {},
+): Validator {
+  const everyItem = array(createItemValidator(catalog, tool), bounds);
   return (value, path) => {
     const problem = everyItem(value, path);
     if (problem || !Array.isArray(value)) return problem;

@@ -130,7 +130,8 @@ function createMissingInputProblem(): ApiProblem {
   return new ApiProblem(400, message, { param: "input", code: "missing_required_parameter" });
 }
 
-function toItems(input: unknown): readonly WireItem[] {
+/** Returns a request's items, each with its type. */
+export function toItems(input: unknown): readonly WireItem[] {
   if (typeof input === "string")
     return [{ type: "message", role: "user", content: [{ type: "input_text", text: input }] }];
   return Array.isArray(input) ? input.filter(isPlainObject).map(toTypedItem) : [];
