@@ -1,9 +1,10 @@
 import type { ModelAction } from "../model-action.ts";
+import { truncateBytes } from "../truncate-bytes.ts";
 import { findFirstStop } from "../turn/find-first-stop.ts";
+import { createCitation } from "./hosted/web-search.ts";
 import type { FinishedBlock, MessageState } from "./message-state.ts";
 import { STRUCTURED_OUTPUT_TOOL } from "./model-tools.ts";
 import { createToolUse } from "./tool-uses.ts";
-import { createCitation } from "./web-search.ts";
 
 /** Converts an answer to text blocks, or to a call of the tool that receives structured answers. */
 export function createAnswerBlocks(
@@ -29,12 +30,10 @@ export function createAnswerBlocks(
 function truncateText(text: string, state: MessageState): string {
   const stop = findFirstStop(text, state.request.stopSequences);
   const whole = stop ? text.slice(0, stop.at) : text;
-  const bytes = Buffer.from(whole);
-  const isCut = bytes.length > state.remainingBytes;
-  const truncated = isCut
-    ? new TextDecoder().decode(bytes.subarray(0, state.remainingBytes)).replace(/\uFFFD$/, "")
-    : whole;
-  state.remainingBytes -= bytes.length;
+  const length = Buffer.byteLength(whole);
+  const isCut = length > state.remainingBytes;
+  const truncated = truncateBytes(whole, state.remainingBytes);
+  state.remainingBytes -= length;
   if (isCut) state.stop = { stopReason: "max_tokens", stopSequence: null };
   else if (stop) state.stop = { stopReason: "stop_sequence", stopSequence: stop.sequence };
   return truncated;

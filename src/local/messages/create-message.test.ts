@@ -297,11 +297,11 @@ describe("an action that the Messages API does not support", () => {
   test.each([
     [
       { compact: true as const },
-      "Step 1 failed: the model compacted the conversation, but the Messages API has no compaction item.",
+      "Step 1 failed: the model compacted the conversation, but on the Messages API the client asks for compactions.",
     ],
     [
       { expireContainer: true as const },
-      "Step 1 failed: the model expired a container, but the Messages API has no containers.",
+      "Step 1 failed: the model expired a container, but the request has none.",
     ],
     [{ search: { file: "x" } }, "the Messages API has no file search"],
     [{ use: { kind: "dice", args: {} } }, "does not run hosted tools by kind"],

@@ -1,5 +1,4 @@
 import { readString } from "../../base/json.ts";
-import type { WireItem } from "../../openai/wire.ts";
 import type { ModelAction } from "../model-action.ts";
 import { StepFault } from "../step-fault.ts";
 import { callModel, type ModelCall } from "../turn/call-model.ts";
@@ -7,14 +6,20 @@ import { ConnectionDroppedError } from "../turn/connection-dropped-error.ts";
 import { readLastText } from "../turn/read-last-text.ts";
 import { createAnswerBlocks } from "./answer-blocks.ts";
 import type { MessageRequest } from "./check/request.ts";
-import { isWebSearch } from "./check/tools.ts";
 import { checkMessageStep } from "./check-message-step.ts";
 import { createCompactionBlock } from "./compaction.ts";
 import { type DeferredStep, splitStep } from "./deferred-actions.ts";
+import { createToolSearchUse } from "./deferred-tools.ts";
+import { findServerTool } from "./hosted/find-server-tool.ts";
+import { checkContainer, describeContainer, expireContainer } from "./hosted/message-container.ts";
+import { runServerTool, searchWeb } from "./hosted/run-server-tool.ts";
+import { createSummary, findForcedQuery } from "./hosted/web-search.ts";
 import { toMessageProblem, toStreamProblem } from "./message-problem.ts";
 import {
   createMessageState,
   type FinishedBlock,
+  listChosenTools,
+  type MessageEnd,
   type MessageServices,
   type MessageState,
   type StopReason,
@@ -24,7 +29,6 @@ import { toModelFormat, toModelToolChoice, toModelTools } from "./model-tools.ts
 import { toSdkToolUses } from "./sdk-tool-uses.ts";
 import { findRequestedTitle } from "./title-request.ts";
 import { createFunctionCall, createToolUse } from "./tool-uses.ts";
-import { createSummary, findForcedQuery, runWebSearch, toWebQuery } from "./web-search.ts";
 
 /** Limits how often the model is called for one message. */
 const MAX_MODEL_CALLS = 100;
@@ -36,8 +40,17 @@ export async function* createMessage(
   request: MessageRequest,
   services: MessageServices,
   call: ModelCall,
-): AsyncGenerator<FinishedBlock, StopReason, undefined> {
+): AsyncGenerator<FinishedBlock, MessageEnd, undefined> {
+  checkContainer(request, services);
   const state = createMessageState(request, services, call);
+  const stop = yield* createContent(state);
+  return { ...stop, container: describeContainer(state) };
+}
+
+async function* createContent(
+  state: MessageState,
+): AsyncGenerator<FinishedBlock, StopReason, undefined> {
+  const { request, services } = state;
   if (request.isCompaction) {
     yield { block: createCompactionBlock(request, services.sealer) };
     return { stopReason: "compaction", stopSequence: null };
@@ -49,20 +62,23 @@ export async function* createMessage(
     yield* createAnswerBlocks({ say: { title } }, state);
     return END_TURN;
   }
-  const hasHostedSearch = state.tools.some(isWebSearch);
+  const chosen = listChosenTools(state);
+  const isHosted = (action: ModelAction) => findServerTool(action, chosen) !== null;
   for (let modelCalls = 0; modelCalls < MAX_MODEL_CALLS; modelCalls++) {
-    call.signal.throwIfAborted();
-    const { step, actions } = takeDeferredStep(state) ?? (await takeStep(state));
-    const { now, later } = splitStep(actions, { hasHostedSearch });
-    for (const action of now) {
+    state.signal.throwIfAborted();
+    const { step, actions, missing } = takeDeferredStep(state) ?? (await takeStep(state));
+    const { now, later } = splitStep(actions, isHosted);
+    const performed = missing.length === 0 ? now : [];
+    for (const action of performed) {
       for (const block of await performAction(action, state)) {
         state.blocks.push(block);
         yield block;
       }
       if (state.stop) return state.stop;
     }
+    if (missing.length > 0) yield* searchTools({ step, actions, missing }, state);
     const use = state.blocks.findLast(({ block }) => block.type === "tool_use");
-    if (use && later.length > 0)
+    if (use && later.length > 0 && missing.length === 0)
       services.deferredActions.add(readString(use.block, "id"), { step, actions: later });
     if (use) return { stopReason: "tool_use", stopSequence: null };
     if (state.hasAnswered) return END_TURN;
@@ -72,28 +88,45 @@ export async function* createMessage(
   );
 }
 
+/** A step, and the names of the tools that the client must load first. */
+interface CheckedStep extends DeferredStep {
+  readonly missing: readonly string[];
+}
+
+/** Asks the client to load tools. The step waits for them. */
+function* searchTools(
+  { step, actions, missing }: CheckedStep,
+  state: MessageState,
+): Generator<FinishedBlock, void> {
+  for (const block of createToolUse(createToolSearchUse(missing), state)) {
+    state.blocks.push(block);
+    yield block;
+    const rest = { step, actions, isSearched: true };
+    state.services.deferredActions.add(readString(block.block, "id"), rest);
+  }
+}
+
 /** Takes the rest of a step whose tools have run at the client. */
-function takeDeferredStep(state: MessageState): DeferredStep | null {
+function takeDeferredStep(state: MessageState): CheckedStep | null {
   const { deferredActions } = state.services;
   const deferred = deferredActions.takeAnswered(state.request.messages);
   if (!deferred) return null;
   try {
-    checkMessageStep(deferred.actions, state);
+    const options = { allowsDeferred: deferred.isSearched !== true };
+    return { ...deferred, missing: checkMessageStep(deferred.actions, state, options) };
   } catch (error) {
     deferredActions.add(deferred.callId, deferred); // the next request gets it again
     throw error instanceof StepFault ? error.atStep(deferred.step + 1) : error;
   }
-  return deferred;
 }
 
 /** Takes the next step from the model. */
-async function takeStep(state: MessageState): Promise<DeferredStep> {
+async function takeStep(state: MessageState): Promise<CheckedStep> {
   const { steps, model } = state.services;
   const step = steps.take();
   try {
     const actions = await callModel(model, createModelRequest(state, step), state);
-    checkMessageStep(actions, state);
-    return { step, actions };
+    return { step, actions, missing: checkMessageStep(actions, state) };
   } catch (error) {
     throw steps.fail(step, error);
   }
@@ -134,11 +167,13 @@ async function performAction(
     await state.services.sleep(action.stall, state.signal);
     return [];
   }
-  // `checkMessageStep` has rejected them.
-  if ("compact" in action || "expireContainer" in action || "use" in action) return [];
-  const tool = state.tools.find(isWebSearch);
-  const query = "search" in action ? toWebQuery(action.search) : null;
-  if (tool && query !== null) return searchWeb(query, tool, state);
+  if ("expireContainer" in action) {
+    await expireContainer(state);
+    return [];
+  }
+  if ("compact" in action || "use" in action) return []; // `checkMessageStep` has rejected them
+  const tool = findServerTool(action, listChosenTools(state));
+  if (tool) return (await runServerTool(action, tool, state)).map((block) => ({ block }));
   return toSdkToolUses(action, state.tools).flatMap((use) => createToolUse(use, state));
 }
 
@@ -153,22 +188,13 @@ function createThinkingBlocks(
   return [{ block: { type: "thinking", thinking: isShown ? text : "", signature } }];
 }
 
-function searchWeb(query: string, tool: WireItem, state: MessageState): readonly FinishedBlock[] {
-  const { tools, ids, sealer } = state.services;
-  const { searches } = state;
-  const { pages, blocks } = runWebSearch(query, tool, { web: tools.web, ids, sealer, searches });
-  state.pages = pages;
-  state.searches += 1;
-  return blocks.map((block) => ({ block }));
-}
-
 /** Runs the search that a request forces, and answers with its results. */
 function* runForcedSearch(
   query: string,
   state: MessageState,
 ): Generator<FinishedBlock, StopReason> {
   const [tool = {}] = state.tools;
-  yield* searchWeb(query, tool, state);
+  for (const block of searchWeb(query, tool, state)) yield { block };
   for (const block of createSummary(state.pages, state.services.sealer))
     yield { block: { ...block, type: "text" } };
   return END_TURN;

@@ -30,13 +30,13 @@ describe("DeferredActions", () => {
 
   test("defers all actions after the last tool, unless the client is called or the tool is hosted", () => {
     const call = { call: { name: "look", args: {} } };
-    const away = { hasHostedSearch: false };
+    const away = () => false;
     expect(splitStep([code, say, search, say], away)).toEqual({
       now: [code, say, search],
       later: [say],
     });
     expect(splitStep([code, call, say], away).later).toEqual([]);
-    expect(splitStep([search, say], { hasHostedSearch: true }).later).toEqual([]);
+    expect(splitStep([search, say], () => true).later).toEqual([]);
     expect(splitStep([say], away).now).toEqual([say]);
   });
 });

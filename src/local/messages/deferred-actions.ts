@@ -6,6 +6,8 @@ export interface DeferredStep {
   /** The number of the step, from 0. */
   readonly step: number;
   readonly actions: readonly ModelAction[];
+  /** Whether the call loads tools for the step. If the client does not load them, the step fails. @default false */
+  readonly isSearched?: boolean | undefined;
 }
 
 /**
@@ -44,12 +46,14 @@ const MAX_CALLS = 1000;
 /** Splits a step into the actions of this message and the actions after its tools have run. */
 export function splitStep(
   actions: readonly ModelAction[],
-  { hasHostedSearch }: { readonly hasHostedSearch: boolean },
+  isHosted: (action: ModelAction) => boolean,
 ): { readonly now: readonly ModelAction[]; readonly later: readonly ModelAction[] } {
   // On either API, a model that calls the client's functions is called again after them.
-  const isHandedOver = actions.some((action) => "call" in action || "patch" in action);
+  const isHandedOver = actions.some(
+    (action) => "call" in action || ("patch" in action && !isHosted(action)),
+  );
   const last = actions.findLastIndex(
-    (action) => "code" in action || "shell" in action || (!hasHostedSearch && "search" in action),
+    (action) => ("code" in action || "shell" in action || "search" in action) && !isHosted(action),
   );
   const end = isHandedOver || last === -1 ? actions.length : last + 1;
   return { now: actions.slice(0, end), later: actions.slice(end) };

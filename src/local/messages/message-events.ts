@@ -7,7 +7,7 @@ import {
   createMessageUsage,
   type MessageParts,
 } from "./message-object.ts";
-import type { FinishedBlock, StopReason } from "./message-state.ts";
+import type { FinishedBlock, MessageEnd } from "./message-state.ts";
 
 /** One event of a stream. */
 export type MessageEvent = WireItem & { readonly type: string };
@@ -38,8 +38,8 @@ export class MessageEvents {
   }
 
   /** Creates the events with the stop reason and the usage. */
-  *createEnd({ stopReason, stopSequence }: StopReason): Generator<MessageEvent> {
-    const delta = { stop_reason: stopReason, stop_sequence: stopSequence };
+  *createEnd({ stopReason, stopSequence, container }: MessageEnd): Generator<MessageEvent> {
+    const delta = { stop_reason: stopReason, stop_sequence: stopSequence, container };
     const usage = createMessageUsage(this.#parts, this.#blocks);
     yield { type: "message_delta", delta, usage, ...createContextEdits(this.#parts.request) };
     yield { type: "message_stop" };

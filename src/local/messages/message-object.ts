@@ -2,7 +2,7 @@ import type { WireItem } from "../../openai/wire.ts";
 import { countJsonTokens } from "../count-tokens.ts";
 import type { UsageMeter } from "../turn/usage-meter.ts";
 import type { MessageRequest } from "./check/request.ts";
-import type { FinishedBlock, StopReason } from "./message-state.ts";
+import type { FinishedBlock, MessageEnd } from "./message-state.ts";
 
 /** The parts of a message, finished or not. */
 export interface MessageParts {
@@ -14,7 +14,7 @@ export interface MessageParts {
   readonly usage: UsageMeter;
   readonly blocks: readonly FinishedBlock[];
   /** `null` until the message is finished. */
-  readonly stop: StopReason | null;
+  readonly stop: MessageEnd | null;
 }
 
 /** Creates the wire format of a message. */
@@ -29,6 +29,7 @@ export function createMessageObject(parts: MessageParts): WireItem {
     content: blocks.map(({ block }) => block),
     stop_reason: stop?.stopReason ?? null,
     stop_sequence: stop?.stopSequence ?? null,
+    container: stop?.container ?? null,
     usage: createMessageUsage(parts, blocks),
     ...createContextEdits(request),
   };
@@ -49,7 +50,9 @@ export function createMessageUsage(
   finished: readonly FinishedBlock[],
 ): WireItem {
   const blocks = finished.map(({ block }) => block);
-  const searches = blocks.filter(({ type }) => type === "server_tool_use").length;
+  const count = (tool: string) =>
+    blocks.filter(({ type, name }) => type === "server_tool_use" && name === tool).length;
+  const [searches, fetches] = [count("web_search"), count("web_fetch")];
   // Unlike OpenAI, Anthropic does not count cached tokens as input tokens.
   const cached = reported?.cachedTokens ?? 0;
   const estimate = blocks.length === 0 ? 1 : countJsonTokens(blocks);
@@ -60,7 +63,9 @@ export function createMessageUsage(
     cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 },
     output_tokens: reported?.outputTokens ?? estimate,
     service_tier: "standard",
-    ...(searches > 0 ? { server_tool_use: { web_search_requests: searches } } : {}),
+    ...(searches + fetches > 0
+      ? { server_tool_use: { web_search_requests: searches, web_fetch_requests: fetches } }
+      : {}),
   };
 }
 

@@ -12,7 +12,7 @@ import { findForgedCompaction } from "./compaction.ts";
 import { createMessage } from "./create-message.ts";
 import { DeferredActions } from "./deferred-actions.ts";
 import { countRequestTokens, type MessageParts } from "./message-object.ts";
-import { BYTES_PER_TOKEN, type FinishedBlock, type StopReason } from "./message-state.ts";
+import { BYTES_PER_TOKEN, type FinishedBlock, type MessageEnd } from "./message-state.ts";
 import { createNextMessages, Threads, type ThreadTurn } from "./threads.ts";
 
 /** A validated request and the message that has started for it. */
@@ -50,7 +50,7 @@ export class Messages {
   async *createBlocks(
     { id, request, usage, inputTokens, thread }: StartedMessage,
     signal: AbortSignal,
-  ): AsyncGenerator<FinishedBlock, StopReason, undefined> {
+  ): AsyncGenerator<FinishedBlock, MessageEnd, undefined> {
     const services = { ...this.#turns, deferredActions: this.#deferredActions };
     const blocks = createMessage(request, services, { signal, usage });
     if (!thread) return yield* blocks;

@@ -121,20 +121,30 @@ describe("tools on the Messages API", () => {
     { name: "mcp__wink__look", description: "Looks.", input_schema: schema },
     { type: "web_search_20250305", name: "web_search" },
     { type: "bash_20250124", name: "bash" },
+    { type: "text_editor_20250728", name: "str_replace_based_edit_tool" },
+    { type: "memory_20250818", name: "memory" },
+    { type: "code_execution_20250522", name: "code_execution" },
   ];
 
   test("keep their fields and get the fields of the Responses API", () => {
-    expect(toModelTools(tools)).toEqual([
+    expect(toModelTools(tools)).toMatchObject([
       { ...tools[0], type: "function", name: "look", parameters: schema },
       { type: "web_search", name: "web_search" },
-      tools[2],
+      { ...tools[2], type: "function", parameters: { properties: { command: {} } } },
+      { ...tools[3], type: "function", parameters: { required: ["command", "path"] } },
+      tools[4],
+      { name: "code_execution", type: "code_interpreter", container: { type: "auto" } },
     ]);
+    expect(
+      toModelTools([{ type: "code_execution_20250825", name: "code_execution" }]),
+    ).toMatchObject([{ type: "code_interpreter" }, { type: "shell" }]);
   });
 
   test("have their choice converted to the Responses API", () => {
     const choice = (type: "auto" | "any" | "tool" | "none", name: string | null = null) =>
       toModelToolChoice({ type, name, isParallel: true }, tools);
     expect([choice("auto"), choice("any"), choice("none")]).toEqual(["auto", "required", "none"]);
+    expect(choice("tool", "code_execution")).toEqual({ type: "code_interpreter" });
     expect(choice("tool", "mcp__wink__look")).toEqual({ type: "function", name: "look" });
     expect(choice("tool", "web_search")).toEqual({ type: "web_search" });
   });

@@ -3,6 +3,7 @@ import { readRecord, readString } from "../../base/json.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import type { CheckedMessage } from "./check/checked-message.ts";
 import { readResultParts } from "./check/content.ts";
+import { toHostedItems } from "./hosted/hosted-items.ts";
 import { removeReminderBlocks } from "./reminders.ts";
 import { removeBridgePrefix } from "./tool-names.ts";
 
@@ -25,10 +26,10 @@ function toRoleItems(role: string, blocks: readonly WireItem[]): readonly WireIt
       parts.push(part);
       continue;
     }
-    const item = toItem(block, blocks);
-    if (!item) continue;
+    const own = toItems(block, blocks);
+    if (own.length === 0) continue;
     flush();
-    items.push(item);
+    items.push(...own);
   }
   flush();
   return items;
@@ -57,7 +58,7 @@ function toUrl({ url, media_type: type, data, file_id: id }: WireItem): string {
   return String(url ?? (data === undefined ? id : `data:${type};base64,${data}`));
 }
 
-function toItem(block: WireItem, blocks: readonly WireItem[]): WireItem | null {
+function toItems(block: WireItem, blocks: readonly WireItem[]): readonly WireItem[] {
   const { type, id, name, input } = block;
   if (type === "tool_use") {
     const record = isPlainObject(input) ? input : {};
@@ -66,20 +67,22 @@ function toItem(block: WireItem, blocks: readonly WireItem[]): WireItem | null {
       name: removeBridgePrefix(String(name)),
       arguments: JSON.stringify(record),
     };
-    return { type: "function_call", ...call, status: "completed" };
+    return [{ type: "function_call", ...call, status: "completed" }];
   }
   if (type === "tool_result")
-    return {
-      type: "function_call_output",
-      call_id: block["tool_use_id"],
-      output: toOutput(block),
-      status: "completed",
-    };
+    return [
+      {
+        type: "function_call_output",
+        call_id: block["tool_use_id"],
+        output: toOutput(block),
+        status: "completed",
+      },
+    ];
   if (type === "thinking") {
     const summary = [{ type: "summary_text", text: block["thinking"] }];
-    return { type: "reasoning", summary };
+    return [{ type: "reasoning", summary }];
   }
-  return type === "server_tool_use" && name === "web_search" ? toSearchItem(block, blocks) : null;
+  return type === "server_tool_use" ? toHostedItems(block, blocks) : [];
 }
 
 /** Returns one string if all parts are texts. */
@@ -88,14 +91,4 @@ function toOutput(result: WireItem): unknown {
   if (parts.every(({ type }) => type === "text"))
     return parts.map((part) => readString(part, "text")).join("\n");
   return parts.flatMap((part) => toPart("user", part) ?? []);
-}
-
-function toSearchItem({ id, input }: WireItem, blocks: readonly WireItem[]): WireItem {
-  const query = isPlainObject(input) ? readString(input, "query") : "";
-  const found = blocks.find((block) => block["tool_use_id"] === id)?.["content"];
-  const pages = Array.isArray(found) ? found.filter(isPlainObject) : [];
-  const sources = pages.map(({ url }) => ({ type: "url", url }));
-  const results = pages.map(({ url, title }) => ({ type: "text", url, title, text: "" }));
-  const action = { type: "search", query, queries: [query], sources };
-  return { id, type: "web_search_call", status: "completed", action, results };
 }

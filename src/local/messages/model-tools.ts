@@ -1,6 +1,7 @@
 import { isPlainObject } from "../../base/freeze.ts";
 import type { WireItem } from "../../openai/wire.ts";
-import { isWebSearch, type ToolChoice } from "./check/tools.ts";
+import { isCodeExecution, isWebSearch, type ToolChoice } from "./check/tools.ts";
+import { findClientToolSchema } from "./client-tools.ts";
 import { removeBridgePrefix } from "./tool-names.ts";
 
 /** The tool through which the Claude Agent SDK receives structured answers. */
@@ -8,12 +9,21 @@ export const STRUCTURED_OUTPUT_TOOL = "StructuredOutput";
 
 /** Converts tools to OpenAI's format. The original fields are kept too. */
 export function toModelTools(tools: readonly WireItem[]): readonly WireItem[] {
-  return tools.map((tool) => {
-    const { type, name, input_schema: parameters } = tool;
-    if (isWebSearch(tool)) return { ...tool, type: "web_search" };
-    if (type !== undefined && type !== null && type !== "custom") return tool;
-    return { ...tool, type: "function", name: removeBridgePrefix(String(name)), parameters };
+  return tools.flatMap((tool) => {
+    const { type, name, input_schema: schema } = tool;
+    if (isWebSearch(tool)) return [{ ...tool, type: "web_search" }];
+    if (isCodeExecution(tool)) return toCodeTools(tool);
+    const parameters = findClientToolSchema(tool) ?? schema;
+    if (parameters === undefined && type !== undefined && type !== "custom") return [tool];
+    return [{ ...tool, type: "function", name: removeBridgePrefix(String(name)), parameters }];
   });
+}
+
+/** The first version of the code execution tool runs only Python, the later ones also commands. */
+function toCodeTools(tool: WireItem): readonly WireItem[] {
+  const python = { ...tool, type: "code_interpreter", container: { type: "auto" } };
+  if (tool["type"] === "code_execution_20250522") return [python];
+  return [python, { type: "shell", environment: { type: "container_auto" } }];
 }
 
 /** Converts a tool choice to OpenAI's format. */
@@ -22,6 +32,7 @@ export function toModelToolChoice({ type, name }: ToolChoice, tools: readonly Wi
   if (type !== "tool") return type;
   const chosen = tools.find((tool) => tool["name"] === name);
   if (chosen && isWebSearch(chosen)) return { type: "web_search" };
+  if (chosen && isCodeExecution(chosen)) return { type: "code_interpreter" };
   return { type: "function", name: removeBridgePrefix(String(name)) };
 }
 

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
-import { toPythonCommand, toSdkToolUses } from "./sdk-tool-uses.ts";
+import { toPythonCommand } from "./python-command.ts";
+import { toSdkToolUses } from "./sdk-tool-uses.ts";
 
 const all = ["Bash", "Read", "Write", "Edit", "WebSearch", "WebFetch"].map((name) => ({ name }));
 
@@ -35,6 +36,32 @@ describe("an action on the Messages API", () => {
     ]);
     expect(toSdkToolUses({ search: { find: "x", in: "https://a.com" } }, all)).toMatchObject([
       { name: "WebFetch", input: { url: "https://a.com", prompt: "Find: x" } },
+    ]);
+  });
+
+  test("becomes a call of Anthropic's own tools, if the request offers them", () => {
+    const own = [
+      { type: "bash_20250124", name: "bash" },
+      { type: "text_editor_20250728", name: "str_replace_based_edit_tool" },
+      ...all,
+    ];
+    expect(toSdkToolUses({ shell: ["ls"] }, own)).toEqual([
+      { name: "bash", input: { command: "ls" } },
+    ]);
+    expect(toSdkToolUses({ code: "1" }, own)).toMatchObject([{ name: "bash" }]);
+    const patch = [
+      { type: "create_file", path: "a.txt", diff: "+a" },
+      { type: "update_file", path: "a.txt", diff: "-a\n+b" },
+      { type: "delete_file", path: "a.txt" },
+    ];
+    const [, { name: editor = "" } = {}] = own;
+    expect(toSdkToolUses({ patch }, own)).toEqual([
+      { name: editor, input: { command: "create", path: "a.txt", file_text: "a\n" } },
+      {
+        name: editor,
+        input: { command: "str_replace", path: "a.txt", old_str: "a", new_str: "b" },
+      },
+      { name: "bash", input: { command: "rm -- 'a.txt'" } },
     ]);
   });
 

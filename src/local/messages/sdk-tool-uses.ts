@@ -1,7 +1,9 @@
 import type { WireItem } from "../../openai/wire.ts";
 import type { ModelAction } from "../model-action.ts";
 import { StepFault } from "../step-fault.ts";
+import { findShellName } from "./client-tools.ts";
 import { toPatchToolUses } from "./patch-tool-uses.ts";
+import { toPythonCommand } from "./python-command.ts";
 import type { SdkToolUse } from "./sdk-tool-use.ts";
 
 /** A model action that runs at the provider on OpenAI's API. */
@@ -10,12 +12,20 @@ export type SdkToolAction = Extract<
   { code: string } | { shell: unknown } | { search: unknown } | { patch: unknown }
 >;
 
-/** Converts an action to calls of the SDK's tools, whether or not the request offers them. */
+/**
+ * Converts an action to calls of the client's tools, whether or not the request offers them: Anthropic's own
+ * tools if it offers those, otherwise the tools of the Claude Agent SDK.
+ */
 export function toSdkToolUses(
   action: SdkToolAction,
   tools: readonly WireItem[],
 ): readonly SdkToolUse[] {
-  return toUses(action, (name) => tools.some((tool) => tool["name"] === name));
+  const shell = findShellName(tools) ?? "Bash";
+  if ("code" in action) return [{ name: shell, input: { command: toPythonCommand(action.code) } }];
+  if ("shell" in action)
+    return action.shell.map((command) => ({ name: shell, input: { command } }));
+  if ("patch" in action) return toPatchToolUses(action.patch, tools);
+  return [toSearchUse(action.search)];
 }
 
 /** Describes an action for error messages: `"ran code"`. */
@@ -29,25 +39,6 @@ const ACTION_PHRASES = [
   ["search", "searched the web"],
   ["patch", "wrote a patch"],
 ] as const;
-
-function toUses(action: SdkToolAction, has: (name: string) => boolean): readonly SdkToolUse[] {
-  if ("code" in action) return [{ name: "Bash", input: { command: toPythonCommand(action.code) } }];
-  if ("shell" in action)
-    return action.shell.map((command) => ({ name: "Bash", input: { command } }));
-  if ("patch" in action) return toPatchToolUses(action.patch, has);
-  return [toSearchUse(action.search)];
-}
-
-/**
- * Returns a shell command that runs the code with Python. The here-document's delimiter never occurs in the
- * code.
- */
-export function toPythonCommand(code: string): string {
-  const lines = new Set(code.split("\n"));
-  let delimiter = "PYTHON";
-  while (lines.has(delimiter)) delimiter += "_";
-  return `python3 - <<'${delimiter}'\n${code}\n${delimiter}`;
-}
 
 function toSearchUse(search: Extract<SdkToolAction, { search: unknown }>["search"]): SdkToolUse {
   if (typeof search === "string") return { name: "WebSearch", input: { query: search } };

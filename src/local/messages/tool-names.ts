@@ -25,5 +25,13 @@ export function findOfferedToolName(tools: readonly WireItem[], name: string): s
   return names.some(isBridged) ? BRIDGE_PREFIX + name : name;
 }
 
+/** Returns the name by which the client offers a tool or can load it. */
+export function findToolName(
+  name: string,
+  { tools, deferredTools }: Readonly<Record<"tools" | "deferredTools", readonly WireItem[]>>,
+): string {
+  return findOfferedToolName([...tools, ...deferredTools], name);
+}
+
 /** Matches `mcp__server__tool`. Tool names may contain underscores. */
 const BRIDGED_NAME = /^mcp__(?:(?!__).)+__(.+)$/s;

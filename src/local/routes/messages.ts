@@ -14,7 +14,7 @@ import {
 } from "../messages/message-events.ts";
 import { createMessageObject } from "../messages/message-object.ts";
 import { StreamProblem } from "../messages/message-problem.ts";
-import type { FinishedBlock, StopReason } from "../messages/message-state.ts";
+import type { FinishedBlock, MessageEnd } from "../messages/message-state.ts";
 import type { Messages, StartedMessage } from "../messages/messages.ts";
 import { reportFault } from "../report-fault.ts";
 import { ConnectionDroppedError } from "../turn/connection-dropped-error.ts";
@@ -144,8 +144,8 @@ async function writeBlocks(
     first,
     blocks,
   }: {
-    readonly first: Promise<IteratorResult<FinishedBlock, StopReason>>;
-    readonly blocks: AsyncGenerator<FinishedBlock, StopReason, undefined>;
+    readonly first: Promise<IteratorResult<FinishedBlock, MessageEnd>>;
+    readonly blocks: AsyncGenerator<FinishedBlock, MessageEnd, undefined>;
   },
 ): Promise<Iterable<MessageEvent>> {
   await body.write(events.createStart(), formatMessageEvent);

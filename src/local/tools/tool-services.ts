@@ -16,6 +16,8 @@ export interface ContainerService {
   create(options: NewContainer): Promise<{ readonly id: string }>;
   /** Throws OpenAI's error if the container does not exist or has expired. */
   check(id: string): void;
+  /** Returns when a container was last used and how long it lives from then. Extends its life. */
+  retrieve(id: string): ContainerLife;
   /** Copies files of the input into a container, each one once. */
   addInputs(id: string, files: readonly InputFile[]): Promise<void>;
   /** Runs Python in a container. */
@@ -24,6 +26,13 @@ export interface ContainerService {
   shell(id: string, command: string, limits: RunLimits): Promise<ShellRun & ChangedFiles>;
   /** Expires a container now. */
   expire(id: string): Promise<void>;
+}
+
+/** How long a container lives. */
+export interface ContainerLife {
+  /** Seconds since 1970. */
+  readonly last_active_at: number;
+  readonly expires_after: { readonly minutes: number };
 }
 
 /** Options for creating a container. */

@@ -70,6 +70,7 @@ function createContainers({
       return { id: `cntr_${created.length}` };
     },
     check: (id) => void checked.push(id),
+    retrieve: () => ({ last_active_at: 0, expires_after: { minutes: 20 } }),
     addInputs: async () => undefined,
     python: async () => ({ ...nothing, error: null, images: [], died: false, ...python }),
     shell: async () => ({ ...nothing, exitCode: 0, ...shell }),

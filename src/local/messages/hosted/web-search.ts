@@ -1,14 +1,14 @@
-import { readNumber, readStrings } from "../../base/json.ts";
-import type { WireItem } from "../../openai/wire.ts";
-import type { Ids } from "../ids.ts";
-import type { ModelAction } from "../model-action.ts";
-import { StepFault } from "../step-fault.ts";
-import type { WebService } from "../tools/tool-services.ts";
-import { readLastText } from "../turn/read-last-text.ts";
-import type { Sealer } from "../turn/sealer.ts";
-import type { MessageRequest } from "./check/request.ts";
-import { isWebSearch } from "./check/tools.ts";
-import { toModelItems } from "./model-items.ts";
+import { readNumber, readStrings } from "../../../base/json.ts";
+import type { WireItem } from "../../../openai/wire.ts";
+import type { Ids } from "../../ids.ts";
+import type { ModelAction } from "../../model-action.ts";
+import { StepFault } from "../../step-fault.ts";
+import type { WebService } from "../../tools/tool-services.ts";
+import { readLastText } from "../../turn/read-last-text.ts";
+import type { Sealer } from "../../turn/sealer.ts";
+import type { MessageRequest } from "../check/request.ts";
+import { isWebSearch } from "../check/tools.ts";
+import { toModelItems } from "../model-items.ts";
 
 /** A page found by a search. */
 export interface FoundPage {

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { startMessagesFixture } from "../../../tests/support/local/messages-fixture.ts";
-import type { WireItem } from "../../openai/wire.ts";
+import { startMessagesFixture } from "../../../../tests/support/local/messages-fixture.ts";
+import type { WireItem } from "../../../openai/wire.ts";
 
 const tool = { type: "web_search_20250305", name: "web_search", max_uses: 8 };
 
