@@ -33,9 +33,12 @@ export class Messages {
 
   /** Validates a request. Throws the error that Anthropic would return, before anything runs. */
   start(body: unknown, options: CheckOptions = {}): StartedMessage {
-    const thread = options.betas?.some(isThreadsBeta) ? this.#threads.begin(body) : null;
+    const { betas = [], isCounting = false } = options;
+    const hasThread = !isCounting && betas.some(isThreadsBeta);
+    const thread = hasThread ? this.#threads.begin(body) : null;
     try {
-      const request = checkMessageRequest(thread?.body ?? body, options);
+      const known = isCounting ? betas.filter((beta) => !isThreadsBeta(beta)) : betas;
+      const request = checkMessageRequest(thread?.body ?? body, { isCounting, betas: known });
       this.#checkSealed(request.messages);
       const id = this.#turns.ids.next("msg_");
       const inputTokens = countRequestTokens(request);

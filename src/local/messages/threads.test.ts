@@ -66,6 +66,15 @@ describe("A thread on the Messages API", () => {
     });
   });
 
+  test("is not a field of a request that counts tokens", async () => {
+    const { ask } = await startMessagesFixture([]);
+    const route = "POST /v1/messages/count_tokens";
+    expect(await ask({ ...plain, ...create }, route, headers)).toMatchObject({
+      status: 400,
+      body: { error: { message: "thread: Extra inputs are not permitted" } },
+    });
+  });
+
   test("is continued once from each message", async () => {
     const { message, ask } = await startMessagesFixture([[{ say: "A." }], [{ say: "B." }]]);
     const one = await message({ ...create }, headers);

@@ -235,6 +235,11 @@ describe("the Messages API", () => {
     const counted = await ask(body, "POST /v1/messages/count_tokens?beta=true");
     const { usage } = await message();
     expect(counted.body).toEqual({ input_tokens: Object(usage).input_tokens });
+    const edited = { ...body, context_management: { edits: [] } };
+    const { body: count } = await ask(edited, "POST /v1/messages/count_tokens", EDITS);
+    expect(count).toMatchObject({
+      context_management: { original_input_tokens: counted.body["input_tokens"] },
+    });
     const refused = await ask({}, "POST /v1/messages/count_tokens");
     expect(refused.body).toMatchObject({ error: { message: "model: Field required" } });
   });

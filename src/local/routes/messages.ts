@@ -45,8 +45,10 @@ export function messageRoutes(app: Hono, services: MessageRouteServices): void {
   app.post("/v1/messages/count_tokens", async (context) => {
     const body = await readJsonBody(context.req.raw, maxBodyBytes);
     const options = { isCounting: true, betas: readBetas(context) };
-    const { inputTokens } = messages.start(body, options);
-    return createJsonResponse({ input_tokens: inputTokens }, ids);
+    const { inputTokens, request } = messages.start(body, options);
+    const edited = { context_management: { original_input_tokens: inputTokens } };
+    const count = { input_tokens: inputTokens, ...(request.listsEdits ? edited : {}) };
+    return createJsonResponse(count, ids);
   });
   app.get("/api/hello", () => createJsonResponse({ message: "hello" }, ids));
 }
