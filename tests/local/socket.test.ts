@@ -68,6 +68,27 @@ describe("a response over WebSocket", () => {
     expect(faults).toHaveLength(1);
   });
 
+  test("is an error event with the HTTP status if the model fails first", async () => {
+    const fixture = await startProviderFixture([
+      [{ fail: { status: 429, code: "rate_limit_exceeded", message: "Slow down." } }],
+    ]);
+    const client = await openSocketClient(fixture.url);
+    client.create({ input: "Owl.", stream_id: "main" });
+    expect(await client.readTurn()).toEqual([
+      {
+        type: "error",
+        status: 429,
+        stream_id: "main",
+        error: {
+          type: "requests",
+          code: "rate_limit_exceeded",
+          message: "Slow down.",
+          param: null,
+        },
+      },
+    ]);
+  });
+
   test("is an error event with the HTTP status if the model throws first", async () => {
     const model: LocalModel = { respond: () => Promise.reject(new Error("No owls.")) };
     const { url } = await startProviderFixture([], { model, onFault: () => {} });

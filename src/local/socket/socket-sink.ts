@@ -1,3 +1,4 @@
+import { readRecord } from "../../base/json.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import type { StreamEvent } from "../responses/events/events.ts";
 import type { EventSink } from "../responses/events/stream-response.ts";
@@ -12,6 +13,7 @@ export class SocketSink implements EventSink {
   readonly #writer: SocketWriter;
   readonly #lane: { readonly stream_id?: string };
   readonly #ending = Promise.withResolvers<SocketEnding>();
+  #sequence = 0;
 
   constructor(writer: SocketWriter, streamId: string | null) {
     this.signal = writer.signal;
@@ -25,7 +27,7 @@ export class SocketSink implements EventSink {
   }
 
   async write(events: Iterable<StreamEvent>): Promise<void> {
-    for (const event of events) await this.#writer.send({ ...event, ...this.#lane });
+    for (const event of events) await this.#writer.send(this.#number(event));
   }
 
   /**
@@ -33,12 +35,16 @@ export class SocketSink implements EventSink {
    * either for the end of the response and the other one for the end of the next.
    */
   end(events: readonly StreamEvent[]): void {
-    const last = events.at(-1);
-    this.#writer.sendNow({ ...last, ...this.#lane });
-    this.#ending.resolve({ response: (last?.["response"] ?? {}) as WireItem });
+    const last: WireItem = events.at(-1) ?? {};
+    this.#writer.sendNow(this.#number(last));
+    this.#ending.resolve({ response: readRecord(last, "response") });
   }
 
   abort(error: unknown): void {
     this.#ending.resolve({ error });
+  }
+
+  #number(event: WireItem): WireItem {
+    return { ...event, sequence_number: this.#sequence++, ...this.#lane };
   }
 }
