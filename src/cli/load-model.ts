@@ -11,7 +11,15 @@ import { upstreamModel } from "../local/models/upstream/upstream-model.ts";
 export interface ModelChoice {
   /** Path of a script. */
   readonly script?: string | undefined;
-  readonly upstream?: { readonly baseURL: string; readonly model: string } | undefined;
+  readonly upstream?: UpstreamChoice | undefined;
+}
+
+/** The model server selected on the command line. */
+export interface UpstreamChoice {
+  readonly baseURL: string;
+  readonly model: string;
+  /** The key that the server requires. It is never printed. @default none */
+  readonly apiKey?: string | undefined;
 }
 
 /** The selected model and its display name. */

@@ -9,6 +9,8 @@ const { version } = JSON.parse(
   readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
 ) as { readonly version: string };
 
+let isServer = false;
+
 const wink = new Command("wink")
   .description("Run, test and inspect agents.")
   .version(version)
@@ -65,7 +67,9 @@ wink
 
 wink
   .command("serve")
-  .description("serve OpenAI's API locally, with hosted tools that run on this machine")
+  .description(
+    "serve OpenAI's and Anthropic's APIs locally, with hosted tools that run on this machine",
+  )
   .option("--port <number>", "port to listen on; 0 selects a free port", parsePort, 8484)
   .option(
     "--host <address>",
@@ -89,30 +93,36 @@ wink
     "OpenAI-compatible model server to use, together with --upstream-model",
   )
   .option("--upstream-model <name>", "name of the model on that server")
+  .addOption(new Option("--upstream-key <key>", "API key of that server").env("WINK_UPSTREAM_KEY"))
   .option("--web <folder>", "folder with the pages for web search (default: none)")
   .addOption(new Option("--api-key <key>", "require this API key").env("WINK_API_KEY"))
-  .option("--json", "print url, sandbox and model as one line of JSON")
+  .option("--json", "print url, sandbox and model as one line of JSON, then one line per request")
+  .option("--quiet", "print no line per request")
   .addHelpText(
     "after",
-    "\nExamples:\n  wink serve\n  wink serve --port 0 --json --model turns.json\n  wink serve --upstream http://127.0.0.1:11434/v1 --upstream-model qwen3 --web ./pages\n\nPrefer WINK_API_KEY to --api-key: other users of this machine can see command lines.",
+    "\nExamples:\n  wink serve\n  wink serve --port 0 --json --quiet --model turns.json\n  wink serve --upstream http://127.0.0.1:11434/v1 --upstream-model qwen3 --web ./pages\n  wink serve --json | jq 'select(.request.error) | .request'\n\nEach request is a line: POST /v1/responses 200 12ms stream 15+7 tokens (input + output).\nPrefer WINK_API_KEY to --api-key, and WINK_UPSTREAM_KEY to --upstream-key: other users of this machine can\nsee command lines.",
   )
   .action(async (options: ServeFlags, command: Command) => {
-    const { upstream, upstreamModel, model: script, json = false, ...rest } = options;
+    const { upstream, upstreamModel, upstreamKey, model: script, ...rest } = options;
     if ((upstream === undefined) !== (upstreamModel === undefined)) {
       command.error("error: --upstream and --upstream-model must be used together");
+    }
+    if (upstream === undefined && command.getOptionValueSource("upstreamKey") === "cli") {
+      command.error("error: --upstream-key must be used together with --upstream");
     }
     const { serve } = await import("./serve.ts");
     const asked =
       upstream !== undefined && upstreamModel !== undefined
-        ? { upstream: { baseURL: upstream, model: upstreamModel } }
+        ? { upstream: { baseURL: upstream, model: upstreamModel, apiKey: upstreamKey } }
         : { script };
-    await serve({ ...rest, model: asked, json });
+    isServer = true;
+    await serve({ json: false, quiet: false, ...rest, model: asked });
   });
 
-// A reader that closes the pipe early, as in `wink demo | head`, is not a failure.
+// A reader that closes the pipe early, as in `wink demo | head`, is not a failure. A server runs on without it.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code !== "EPIPE") throw error;
-  process.exit(0);
+  if (!isServer) process.exit(0);
 });
 
 try {
@@ -129,11 +139,13 @@ function toExitCode(error: unknown): number {
   return 1;
 }
 
-interface ServeFlags extends Omit<ServeOptions, "model" | "json"> {
+interface ServeFlags extends Omit<ServeOptions, "model" | "json" | "quiet"> {
   readonly model?: string;
   readonly upstream?: string;
   readonly upstreamModel?: string;
+  readonly upstreamKey?: string;
   readonly json?: boolean;
+  readonly quiet?: boolean;
 }
 
 interface MountFlags extends Omit<MountOptions, "json" | "followSymlinks" | "gitignore"> {

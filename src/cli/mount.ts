@@ -4,6 +4,7 @@ import { styleText } from "node:util";
 import type { MountPlan } from "../files/mounts/mount-plan.ts";
 import { planMounts } from "../files/mounts/plan-mounts.ts";
 import type { SkippedEntry } from "../files/mounts/skipped-entries.ts";
+import { escapeControls } from "./escape-controls.ts";
 import { toMountFlagError } from "./to-flag-error.ts";
 
 /** Options of `wink mount`. */
@@ -171,11 +172,6 @@ function pluralize(count: number, what: string): string {
 
 function formatNumber(value: number): string {
   return value.toLocaleString("en-US");
-}
-
-/** Escapes control characters, which a terminal would interpret. */
-function escapeControls(text: string): string {
-  return text.replace(/\p{C}/gu, (one) => `\\u{${one.codePointAt(0)?.toString(16)}}`);
 }
 
 // `styleText` omits colors if the stream is not a terminal or NO_COLOR is set.

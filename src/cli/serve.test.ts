@@ -91,8 +91,75 @@ describe("wink serve as a command", () => {
       if (event.type === "response.output_text.delta") streamed += event.delta;
     }
     expect(streamed).toBe("You said: Again.");
-    expect(out()).toMatch(/^\{.*\}\n$/);
-    expect(JSON.parse(out())).toEqual({ url, sandbox: expect.any(String), model: "echo" });
+    await vi.waitFor(() => expect(out().split("\n")).toHaveLength(4));
+    const [first, ...requests] = out()
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(first).toEqual({ url, sandbox: expect.any(String), model: "echo" });
+    const request = { method: "POST", path: "/v1/responses", status: 200, outcome: "complete" };
+    const usage = { inputTokens: expect.any(Number), outputTokens: expect.any(Number) };
+    expect(requests).toMatchObject([
+      { request: { ...request, isStream: false, usage } },
+      { request: { ...request, isStream: true, usage } },
+    ]);
+  });
+
+  test("prints one line per request, with the tokens of turns and the errors of others", async () => {
+    const script = writeScript([{ say: "Hi." }], [{ code: "1" }]);
+    const { url, out } = await startServer("--model", script);
+    const before = out().length;
+    const client = createClient(url);
+    const ask = () => client.responses.create({ model: "any", input: "Hello." });
+    await ask();
+    await ask().catch(() => undefined);
+    await fetch(`${url}/chat/completions?key=s3cret`, { method: "POST", body: "{}" });
+    await fetch(`${url.replace("/v1", "")}/api/hello`);
+    await vi.waitFor(() => expect(out().slice(before).split("\n")).toHaveLength(4));
+    const lines = out().slice(before).split("\n");
+    expect(lines[0]).toMatch(/^POST \/v1\/responses 200 \d+ms \d+\+\d+ tokens$/);
+    expect(lines[1]).toMatch(
+      /^POST \/v1\/responses 500 \d+ms Step 2 failed: the model ran code, but/,
+    );
+    expect(lines[2]).toMatch(/^POST \/v1\/chat\/completions 400 \d+ms Unknown parameter: 'key'\.$/);
+    expect(out()).not.toContain("s3cret");
+  });
+
+  test("prints no line per request with --quiet", async () => {
+    const { url, out } = await startServer("--json", "--quiet");
+    await createClient(url).responses.create({ model: "any", input: "Hello." });
+    await fetch(`${url}/models`);
+    expect(JSON.parse(out())).toMatchObject({ url });
+  });
+
+  test("keeps serving after the reader of its output has closed the pipe", async () => {
+    const { url, child } = await startServer("--json");
+    child.stdout?.destroy();
+    for (let place = 0; place < 3; place++) expect((await fetch(`${url}/models`)).status).toBe(200);
+    expect(child.exitCode).toBeNull();
+  });
+
+  test("sends the key of WINK_UPSTREAM_KEY to the model server and does not print it", async () => {
+    const keys: (string | undefined)[] = [];
+    const choices = [{ message: { role: "assistant", content: "Hi." } }];
+    const server = createServer((request, response) => {
+      keys.push(request.headers.authorization);
+      response.setHeader("content-type", "application/json");
+      response.end(JSON.stringify({ choices }));
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    vi.stubEnv("WINK_UPSTREAM_KEY", "upstream-secret-key");
+    const { url, out } = await startServer(
+      ...["--upstream", `http://127.0.0.1:${port}/v1`, "--upstream-model", "m"],
+    );
+    const { output_text: text } = await createClient(url).responses.create({
+      model: "any",
+      input: "Hello.",
+    });
+    server.close();
+    expect({ text, keys }).toEqual({ text: "Hi.", keys: ["Bearer upstream-secret-key"] });
+    expect(out()).not.toContain("upstream-secret-key");
   });
 
   test("runs a script's code in WebAssembly and leaves nothing behind when stopped during the run", {
@@ -152,6 +219,8 @@ describe("wink serve as a command", () => {
     expect(out()).toContain("model    an echo (use --model or --upstream for another)");
     expect(out()).toContain(`OPENAI_BASE_URL=${url} OPENAI_API_KEY=local node agent.js`);
     expect(out()).toContain(`new OpenAI({ baseURL: "${url}", apiKey: "local" })`);
+    expect(out()).toContain(`ANTHROPIC_BASE_URL=${url.replace("/v1", "")} ANTHROPIC_API_KEY=local`);
+    expect(out()).toContain("Responses API and chat completions, and Anthropic's Messages API.");
     expect(out()).not.toContain("\u001b[");
   });
 
@@ -174,6 +243,12 @@ describe("wink serve as a command", () => {
       ["--upstream", "http://127.0.0.1:1/v1"],
       2,
       /--upstream and --upstream-model must be used together/,
+    ],
+    [["--upstream-key", "k"], 2, /--upstream-key must be used together with --upstream/],
+    [
+      ["--upstream", "http://127.0.0.1:1/v1", "--upstream-model", "m", "--upstream-key", "s3 cret"],
+      1,
+      /^InvalidOptionError: --upstream-key must be a single line of printable ASCII characters without spaces, got a secret \(not shown\)\. Pass the key/,
     ],
     [
       ["--model", "a.json", "--upstream", "http://127.0.0.1:1", "--upstream-model", "m"],
@@ -240,7 +315,14 @@ describe("serve()", () => {
     return lines;
   }
 
-  const plain = { port: 0, host: "127.0.0.1", sandbox: "wasm", model: {}, json: true } as const;
+  const plain = {
+    port: 0,
+    host: "127.0.0.1",
+    sandbox: "wasm",
+    model: {},
+    json: true,
+    quiet: true,
+  } as const;
 
   test("stores data in the given folder and exits with 0", async () => {
     const lines = captureOutput();

@@ -1,8 +1,10 @@
 import { styleText } from "node:util";
 import { LocalProvider } from "../local/provider.ts";
+import type { LocalProviderOptions } from "../local/provider-options.ts";
 import { endOnSignal, type Stoppable, TemporaryFolder } from "./end-on-signal.ts";
 import { type FoundSandbox, findSandbox, type SandboxName } from "./find-sandbox.ts";
 import { ECHO, loadModel, type ModelChoice } from "./load-model.ts";
+import { RequestPrinter } from "./request-printer.ts";
 import { toFlagError } from "./to-flag-error.ts";
 
 /** Options of `wink serve`. */
@@ -16,9 +18,11 @@ export interface ServeOptions {
   readonly web?: string | undefined;
   readonly apiKey?: string | undefined;
   readonly json: boolean;
+  /** Whether to print no line per request. */
+  readonly quiet: boolean;
 }
 
-/** Starts a local provider, prints its URL, and runs until a signal ends the process. */
+/** Starts a local provider, prints its URL and each request, and runs until a signal ends the process. */
 export async function serve(options: ServeOptions, host: Stoppable = process): Promise<void> {
   const folder = options.dataDir === undefined ? new TemporaryFolder("wink-serve-") : null;
   let provider: LocalProvider | null = null;
@@ -33,9 +37,10 @@ export async function serve(options: ServeOptions, host: Stoppable = process): P
     const { sandbox, web, apiKey, port } = options;
     const { model, name } = await loadModel(options.model);
     const dataDir = folder?.path ?? options.dataDir;
-    provider = new LocalProvider({ model, sandbox, dataDir, web, apiKey });
-    const { url } = await provider.listen({ port, host: options.host });
+    const onRequest = createRequestListener(options);
+    provider = new LocalProvider({ model, sandbox, dataDir, web, apiKey, onRequest });
     const chosen = await findSandbox(sandbox);
+    const { url } = await provider.listen({ port, host: options.host }); // the first line follows at once
     if (!isEnding) printServer(options, { url, model: name, sandbox: chosen });
   } catch (error) {
     if (isEnding) return; // a signal ended the process first; later errors do not matter
@@ -43,6 +48,12 @@ export async function serve(options: ServeOptions, host: Stoppable = process): P
     await end();
     throw toFlagError(error);
   }
+}
+
+function createRequestListener({ json, quiet }: ServeOptions): LocalProviderOptions["onRequest"] {
+  if (quiet) return undefined;
+  const printer = new RequestPrinter(process.stdout, { json });
+  return (entry) => printer.print(entry);
 }
 
 interface ServerInfo {
@@ -72,7 +83,9 @@ function* formatServer(
   yield `  OPENAI_BASE_URL=${url} OPENAI_API_KEY=${key} node agent.js`;
   yield `  new OpenAI({ baseURL: "${url}", apiKey: "${key}" })`;
   yield `  new OpenAIAdapter({ model: "any", clientConfig: { baseURL: "${url}", apiKey: "${key}" } })`;
-  yield "\nPress Ctrl-C to stop.";
+  yield `  ANTHROPIC_BASE_URL=${url.replace(/\/v1$/, "")} ANTHROPIC_API_KEY=${key} node agent.js`;
+  yield "\nIt serves OpenAI's Responses API and chat completions, and Anthropic's Messages API.";
+  yield "Press Ctrl-C to stop.";
 }
 
 // `styleText` omits colors if the stream is not a terminal or NO_COLOR is set.

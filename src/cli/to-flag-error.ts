@@ -9,6 +9,7 @@ const FLAGS: ReadonlyMap<string, string> = new Map([
   ["LocalProvider.apiKey", "--api-key"],
   ["upstreamModel.baseURL", "--upstream"],
   ["upstreamModel.model", "--upstream-model"],
+  ["upstreamModel.apiKey", "--upstream-key"],
 ]);
 
 /** Converts an error's field to the flag that the user passed. */
