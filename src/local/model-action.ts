@@ -71,7 +71,8 @@ export type ModelAction =
   | {
       /**
        * Fails. With a `status`, and if the turn has no output yet, the request fails with that HTTP status: as the
-       * first action also if it is streamed. Otherwise the response has the status `"failed"`.
+       * first action also if it is streamed. Otherwise the response has the status `"failed"`. Chat completions and
+       * messages cannot have failed: there the status is 500 by default.
        */
       readonly fail: {
         /** The HTTP status. @default none: the response fails, not the request */

@@ -1,5 +1,4 @@
 import type { Clock } from "../../base/clock.ts";
-import { ApiProblem } from "../api-problem.ts";
 import { runTurn } from "../responses/run-turn.ts";
 import type { TurnListener } from "../responses/turn-progress.ts";
 import type { TurnOutcome, TurnServices } from "../turn/turn.ts";
@@ -51,12 +50,7 @@ export class ChatCompletions {
     };
     const services = { ...this.#turns, model: createChatModel(this.#turns.model, request.stop) };
     const outcome = await runTurn(input, services, listener);
-    if (outcome.error) throw toProblem(outcome.error);
+    if (outcome.problem) throw outcome.problem;
     return outcome;
   }
-}
-
-function toProblem({ code, message }: NonNullable<TurnOutcome["error"]>): ApiProblem {
-  if (code !== "rate_limit_exceeded") return new ApiProblem(500, message, { code });
-  return new ApiProblem(429, message, { code, type: "requests" });
 }

@@ -5,15 +5,18 @@ import { checkAnswer } from "../turn/call-model.ts";
 import { findFirstStop } from "../turn/find-first-stop.ts";
 
 /**
- * Creates the model of one chat completion. It rejects actions that only a response can have, and ends the step
- * at the first stop sequence, as a model that generates text does.
+ * Creates the model of one chat completion. It rejects actions that only a response can have, gives each failure
+ * an HTTP status, because a completion cannot have failed, and ends the step at the first stop sequence.
  */
 export function createChatModel(model: LocalModel, stop: readonly string[]): LocalModel {
+  let calls = 0;
   return {
     mayIgnoreToolChoice: model.mayIgnoreToolChoice,
     async respond(request, options) {
-      const actions = checkAnswer(await model.respond(request, options));
-      rejectUnknownActions(actions);
+      const answer = checkAnswer(await model.respond(request, options));
+      rejectUnknownActions(answer);
+      const isFirst = calls++ === 0;
+      const actions = answer.map((one, place) => toFailure(one, isFirst && place === 0));
       return stop.length === 0 ? actions : endAtStop(actions, stop);
     },
   };
@@ -30,6 +33,14 @@ function rejectUnknownActions(actions: readonly ModelAction[]): void {
     );
 }
 
+/** Adds the status to a failure. Only the first action of a turn can fail before the stream starts. */
+function toFailure(action: ModelAction, isFirst: boolean): ModelAction {
+  if (!("fail" in action)) return action;
+  const status = action.fail.code === "rate_limit_exceeded" ? 429 : 500;
+  const fail = { status, ...action.fail };
+  return isFirst ? { fail } : { failInStream: fail };
+}
+
 /** Truncates the text at the first stop sequence and omits the actions after it. */
 function endAtStop(
   actions: readonly ModelAction[],
@@ -37,7 +48,7 @@ function endAtStop(
 ): readonly ModelAction[] {
   const kept: ModelAction[] = [];
   for (const action of actions) {
-    const text = "say" in action ? toText(action.say) : "";
+    const text = "say" in action ? toAnswerText(action.say) : "";
     const found = findFirstStop(text, stop);
     if (found) return [...kept, { say: text.slice(0, found.at) }];
     kept.push(action);
@@ -45,6 +56,6 @@ function endAtStop(
   return kept;
 }
 
-function toText(say: string | object): string {
+function toAnswerText(say: string | object): string {
   return typeof say === "string" ? say : JSON.stringify(say);
 }

@@ -142,22 +142,47 @@ describe("a failing chat completion", () => {
     }
   });
 
-  test("has the status of the model's failure", async () => {
-    const { complete } = startChatProvider([
-      [{ fail: { status: 429, code: "rate_limit_exceeded", message: "Slow down." } }],
-      [{ fail: { code: "rate_limit_exceeded" } }],
-      [{ fail: { message: "Oh." } }],
+  test.each([false, true])(
+    "has the status of the model's failure if it is the first action (streaming: %s)",
+    async (stream) => {
+      const { complete } = startChatProvider([
+        [{ fail: { status: 429, code: "rate_limit_exceeded", message: "Slow down." } }],
+        [{ fail: { code: "rate_limit_exceeded" } }],
+        [{ fail: { message: "Oh." } }],
+      ]);
+      const limited = { type: "requests", code: "rate_limit_exceeded" };
+      expect(await complete({ stream })).toMatchObject({
+        status: 429,
+        body: { error: { ...limited, message: "Slow down." } },
+      });
+      expect(await complete({ stream })).toMatchObject({ status: 429, body: { error: limited } });
+      expect(await complete({ stream })).toMatchObject({
+        status: 500,
+        body: { error: { type: "server_error", code: null, message: "Oh." } },
+      });
+    },
+  );
+
+  test("has the status of a later failure unless it is streamed", async () => {
+    const script: ModelScript = ({ items }) =>
+      items.length === 1 ? [{ think: "Hm." }] : [{ fail: { status: 503 } }];
+    const { complete } = startChatProvider(script);
+    expect(await complete()).toMatchObject({ status: 503 });
+    const { status, body } = await complete({ stream: true });
+    expect(status).toBe(200);
+    expect(parseChatChunks(body["text"]).at(-1)).toMatchObject({ error: { type: "server_error" } });
+  });
+
+  test("fails inside the stream as its first action with failInStream", async () => {
+    const failInStream = { status: 429, code: "rate_limit_exceeded" };
+    const { complete } = startChatProvider([[{ failInStream }], [{ failInStream }]]);
+    expect(await complete()).toMatchObject({ status: 429 });
+    const { status, body } = await complete({ stream: true });
+    expect(status).toBe(200);
+    expect(parseChatChunks(body["text"])).toMatchObject([
+      { choices: [{ delta: { role: "assistant" } }] },
+      { error: { type: "requests", code: "rate_limit_exceeded" } },
     ]);
-    const limited = { type: "requests", code: "rate_limit_exceeded" };
-    expect(await complete()).toMatchObject({
-      status: 429,
-      body: { error: { ...limited, message: "Slow down." } },
-    });
-    expect(await complete()).toMatchObject({ status: 429, body: { error: limited } });
-    expect(await complete()).toMatchObject({
-      status: 500,
-      body: { error: { type: "server_error", code: "server_error", message: "Oh." } },
-    });
   });
 
   test("ends a stream that has started with the error and without [DONE]", async () => {
@@ -173,7 +198,7 @@ describe("a failing chat completion", () => {
     const { status, body } = await complete({ stream: true });
     expect(status).toBe(200);
     expect(parseChatChunks(body["text"]).at(-1)).toEqual({
-      error: { message: "Oh.", type: "server_error", param: null, code: "server_error" },
+      error: { message: "Oh.", type: "server_error", param: null, code: null },
     });
     expect(body["text"]).not.toContain("[DONE]");
     expect(faults).toEqual([]);

@@ -18,7 +18,7 @@ import type { ToolCatalog } from "../../tools/tool-catalog.ts";
 import { toItems } from "../to-items.ts";
 import { toTextFormat, toTool, toToolChoice } from "../to-tools.ts";
 import { createChatBodyValidator } from "./body.ts";
-import { checkToolMessages } from "./pairs.ts";
+import { checkToolMessages } from "./tool-messages.ts";
 
 /** A validated request for a chat completion, in the terms of the Responses API. */
 export interface ChatRequest {
