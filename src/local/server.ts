@@ -16,6 +16,8 @@ import type { ProviderSettings } from "./provider-options.ts";
 import { Conversations } from "./responses/conversation/conversations.ts";
 import { NamedConversations } from "./responses/conversation/named-conversations.ts";
 import { Threads } from "./responses/conversation/threads.ts";
+import { anthropicFileRoutes } from "./routes/anthropic-files.ts";
+import { anthropicModelRoutes } from "./routes/anthropic-models.ts";
 import { chatCompletionRoutes } from "./routes/chat-completions.ts";
 import { compactionRoutes } from "./routes/compaction.ts";
 import { containerRoutes } from "./routes/containers.ts";
@@ -92,9 +94,13 @@ export async function startServer(
   const completions = new ChatCompletions(turns, clock);
   chatCompletionRoutes(app, { completions, maxBodyBytes, onFault, log });
   containerRoutes(app, { containers, files });
-  fileRoutes(app, { files, onDelete: (id) => vectorStores.files.removeEverywhere(id) });
+  const onDelete = (id: string) => vectorStores.files.removeEverywhere(id);
+  anthropicFileRoutes(app, { files, containers, ids, onDelete });
+  fileRoutes(app, { files, onDelete });
+  anthropicModelRoutes(app, ids);
   modelRoutes(app);
-  messageRoutes(app, { messages: new Messages(turns), ids, maxBodyBytes, onFault, log });
+  const isFile = (id: string) => files.get(id) !== undefined;
+  messageRoutes(app, { messages: new Messages(turns, isFile), ids, maxBodyBytes, onFault, log });
   app.route("/v1", vectorStoreRoutes(vectorStores));
   conversationRoutes(app, { conversations: named, catalog, maxBodyBytes });
   return {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { readRecord, readRecords } from "../../src/base/json.ts";
 import { scriptedModel } from "../../src/local/index.ts";
 import type { WireItem } from "../../src/openai/wire.ts";
 import { anthropicMissing, createAnthropicFixture } from "../support/claude/anthropic-client.ts";
@@ -127,5 +128,54 @@ describe.skipIf(anthropicMissing)("Anthropic's SDK", () => {
     expect(await messages.countTokens(countable)).toMatchObject({
       input_tokens: expect.any(Number),
     });
+  });
+
+  test("lists models, and reads that there are no batches", async () => {
+    await using fixture = await createAnthropicFixture({ apiKey: "any" });
+    const { models, messages } = fixture.client;
+    expect((await models.list())["data"]).toMatchObject([{ id: "local", type: "model" }]);
+    expect(await models.retrieve("claude-any")).toMatchObject({ id: "claude-any", type: "model" });
+    await expect(messages.batches.create({ requests: [] })).rejects.toMatchObject({
+      status: 404,
+      message: expect.stringContaining("Message batches are not supported by the local provider."),
+    });
+  });
+
+  test("uploads a file to a container and downloads the file that code made of it", async () => {
+    await using fixture = await createAnthropicFixture({
+      model: scriptedModel([[{ shell: ["tr a-z A-Z < *birds.txt > loud.txt"] }, { say: "Done." }]]),
+    });
+    const { beta, messages } = fixture.client;
+    const file = new File(["owls"], "birds.txt", { type: "text/plain" });
+    const uploaded = await beta.files.upload({ file });
+    expect(uploaded).toMatchObject({ filename: "birds.txt", size_bytes: 4, downloadable: false });
+    const { id } = uploaded;
+    const answer = await messages.create({
+      ...base,
+      tools: [{ type: "code_execution_20250825", name: "code_execution" }],
+      messages: [
+        {
+          role: "user",
+          content: [
+            { type: "text", text: "Shout." },
+            { type: "container_upload", file_id: id },
+          ],
+        },
+      ],
+    });
+    const [, result] = readRecords(answer, "content");
+    const [output] = readRecords(readRecord(result ?? {}, "content"), "content");
+    const made = String(output?.["file_id"]);
+    expect(await beta.files.retrieveMetadata(made)).toMatchObject({
+      filename: "loud.txt",
+      mime_type: expect.stringContaining("text/plain"),
+      downloadable: true,
+    });
+    expect(await (await beta.files.download(made)).text()).toBe("OWLS");
+    await expect(beta.files.download(String(id))).rejects.toMatchObject({ status: 400 });
+    expect((await beta.files.list())["data"]).toMatchObject([{ id }]);
+    for (const one of [made, String(id)])
+      expect(await beta.files.delete(one)).toEqual({ id: one, type: "file_deleted" });
+    await expect(beta.files.retrieveMetadata(String(id))).rejects.toMatchObject({ status: 404 });
   });
 });

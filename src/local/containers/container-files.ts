@@ -118,6 +118,11 @@ export class ContainerFiles {
     }
   }
 
+  /** Returns the id of the container that has a file, or `null`. */
+  findContainer(fileId: string): string | null {
+    return this.#store.findContainer(fileId);
+  }
+
   /** Deletes the records of an ended container's files. */
   forget(containerId: string): void {
     this.#emptyFolders.forget(containerId);

@@ -195,6 +195,11 @@ export class Containers implements AsyncDisposable {
     return this.#lifecycle.use(id, () => this.#files.retrieve(this.#getFolder(id), fileId));
   }
 
+  /** Returns the id of the container that has a file, or `null`. */
+  findContainer(fileId: string): string | null {
+    return this.#files.findContainer(fileId);
+  }
+
   /** Opens one file. The caller closes it. */
   async openFile(id: string, fileId: string): Promise<OpenedFile> {
     const opened: OpenedFile[] = [];

@@ -8,6 +8,7 @@ import { reportFault } from "../report-fault.ts";
 import { ConnectionDroppedError } from "../turn/connection-dropped-error.ts";
 import { BufferedResponse } from "./buffered-response.ts";
 import { compareKeys } from "./compare-keys.ts";
+import { isAnthropicRequest } from "./is-anthropic-request.ts";
 import type { RequestLog } from "./request-log.ts";
 
 /** Options that apply to every request. */
@@ -71,8 +72,7 @@ export function createApi({ clock, ids, apiKey, onFault, log }: ApiOptions): Hon
 
 function createProblemResponse(context: Context, problem: ApiProblem, ids: Ids): Response {
   for (const [name, value] of Object.entries(problem.headers)) context.header(name, value);
-  if (!isAnthropicAddress(context.req.path))
-    return context.json(problem.body, problem.status as never);
+  if (!isAnthropicRequest(context.req)) return context.json(problem.body, problem.status as never);
   const requestId = ids.next("req_");
   context.header("request-id", requestId);
   return context.json(toAnthropicProblem(problem, requestId), problem.status as never);
@@ -87,10 +87,11 @@ function setHeader(response: Response, name: string, value: string): void {
 function checkKey(context: Context, apiKey: string): void {
   const { path } = context.req;
   if (path === "/api/hello") return; // health check, without a key
-  const anthropicKey = isAnthropicAddress(path) ? context.req.header("x-api-key") : undefined;
+  const isAnthropic = isAnthropicRequest(context.req);
+  const anthropicKey = isAnthropic ? context.req.header("x-api-key") : undefined;
   const credential = anthropicKey ?? context.req.header("authorization") ?? "";
   if (compareKeys(credential.replace(/^Bearer +/i, ""), apiKey)) return;
-  if (isAnthropicAddress(path))
+  if (isAnthropic)
     throw new ApiProblem(
       401,
       credential === "" ? "x-api-key header is required" : "invalid x-api-key",

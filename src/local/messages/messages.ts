@@ -1,3 +1,4 @@
+import { readRecord } from "../../base/json.ts";
 import type { ApiProblem } from "../api-problem.ts";
 import { countJsonTokens } from "../count-tokens.ts";
 import { SEALING_REMEDY, type Sealer } from "../turn/sealer.ts";
@@ -13,7 +14,7 @@ import { createMessage } from "./create-message.ts";
 import { DeferredActions } from "./deferred-actions.ts";
 import { countRequestTokens, type MessageParts } from "./message-object.ts";
 import { BYTES_PER_TOKEN, type FinishedBlock, type MessageEnd } from "./message-state.ts";
-import { createNextMessages, Threads, type ThreadTurn } from "./threads.ts";
+import { createNextMessages, MessageThreads, type ThreadTurn } from "./message-threads.ts";
 
 /** A validated request and the message that has started for it. */
 export interface StartedMessage extends Omit<MessageParts, "blocks" | "stop"> {
@@ -24,11 +25,14 @@ export interface StartedMessage extends Omit<MessageParts, "blocks" | "stop"> {
 /** Creates messages like Anthropic's API. */
 export class Messages {
   readonly #turns: TurnServices;
+  readonly #isFile: (id: string) => boolean;
   readonly #deferredActions = new DeferredActions();
-  readonly #threads = new Threads();
+  readonly #threads = new MessageThreads();
 
-  constructor(turns: TurnServices) {
+  /** `isFile` tells whether a file with an id was uploaded. */
+  constructor(turns: TurnServices, isFile: (id: string) => boolean) {
     this.#turns = turns;
+    this.#isFile = isFile;
   }
 
   /** Validates a request. Throws the error that Anthropic would return, before anything runs. */
@@ -39,7 +43,7 @@ export class Messages {
     try {
       const known = isCounting ? betas.filter((beta) => !isThreadsBeta(beta)) : betas;
       const request = checkMessageRequest(thread?.body ?? body, { isCounting, betas: known });
-      this.#checkSealed(request.messages);
+      this.#checkMessages(request.messages);
       const id = this.#turns.ids.next("msg_");
       const inputTokens = countRequestTokens(request);
       return { id, request, inputTokens, usage: new UsageMeter(), thread };
@@ -77,9 +81,12 @@ export class Messages {
     }
   }
 
-  #checkSealed(messages: readonly CheckedMessage[]): void {
+  #checkMessages(messages: readonly CheckedMessage[]): void {
     const { sealer } = this.#turns;
-    const problem = findForgedThinking(messages, sealer) ?? findForgedCompaction(messages, sealer);
+    const problem =
+      findForgedThinking(messages, sealer) ??
+      findForgedCompaction(messages, sealer) ??
+      findMissingFile(messages, this.#isFile);
     if (problem) throw problem;
   }
 }
@@ -99,6 +106,22 @@ function findForgedThinking(
       const path = joinPath(joinPath(joinPath("messages", place), "content"), index);
       const problem = "Invalid `signature` in `thinking` block";
       return createInvalidProblem(path, `${problem}. ${SEALING_REMEDY}`);
+    }
+  }
+  return null;
+}
+
+/** Returns the error for a block that refers to a file that was not uploaded. */
+function findMissingFile(
+  messages: readonly CheckedMessage[],
+  isFile: (id: string) => boolean,
+): ApiProblem | null {
+  for (const { content, place } of messages) {
+    for (const [index, block] of content.entries()) {
+      const id = block["file_id"] ?? readRecord(block, "source")["file_id"];
+      if (id === undefined || isFile(String(id))) continue;
+      const path = joinPath(joinPath(joinPath("messages", place), "content"), index);
+      return createInvalidProblem(path, `File not found: ${id}`);
     }
   }
   return null;

@@ -47,15 +47,27 @@ function toPart(role: string, block: WireItem): WireItem | null {
       annotations: [],
     };
   const source = readRecord(block, "source");
+  const { file_id: fileId } = source;
+  if (type === "image" && fileId !== undefined)
+    return { type: "input_image", file_id: fileId, detail: "auto" };
+  if (type === "document" && fileId !== undefined) return { type: "input_file", file_id: fileId };
   if (type === "image") return { type: "input_image", image_url: toUrl(source), detail: "auto" };
   if (type !== "document") return null;
   const filename = readString(block, "title") || "document";
   if (source["type"] === "text") return { type: "input_text", text: readString(source, "data") };
+  if (source["type"] === "content") return { type: "input_text", text: joinTexts(source) };
   return { type: "input_file", filename, file_data: toUrl(source) };
 }
 
-function toUrl({ url, media_type: type, data, file_id: id }: WireItem): string {
-  return String(url ?? (data === undefined ? id : `data:${type};base64,${data}`));
+/** Returns the texts of a document that consists of blocks. */
+function joinTexts(source: WireItem): string {
+  return readResultParts(source)
+    .map((part) => readString(part, "text"))
+    .join("\n");
+}
+
+function toUrl({ url, media_type: type, data }: WireItem): string {
+  return String(url ?? `data:${type};base64,${data}`);
 }
 
 function toItems(block: WireItem, blocks: readonly WireItem[]): readonly WireItem[] {

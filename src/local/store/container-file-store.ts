@@ -75,6 +75,7 @@ export class ContainerFileStore {
   readonly #replace;
   readonly #delete;
   readonly #get;
+  readonly #findContainer;
   readonly #all;
   readonly #changed;
   readonly #deleteAll;
@@ -103,6 +104,9 @@ export class ContainerFileStore {
     this.#delete = database.prepare("UPDATE container_files SET deleted = 1 WHERE id = ?");
     const ofContainer = "SELECT * FROM container_files WHERE deleted = 0 AND container_id = ?";
     this.#get = database.prepare(`${ofContainer} AND id = ?`);
+    this.#findContainer = database.prepare(
+      "SELECT container_id FROM container_files WHERE deleted = 0 AND id = ?",
+    );
     this.#all = database.prepare(ofContainer);
     this.#changed = database.prepare(
       `${ofContainer} AND change > ? AND source = 'assistant' ORDER BY change`,
@@ -130,6 +134,12 @@ export class ContainerFileStore {
     const id = this.#ids.next("cfile_");
     this.#insert.run(id, containerId, name, bytes, at, source, stamp, ++this.#change);
     return { id, containerId, name, bytes, createdAt: at, source, stamp };
+  }
+
+  /** Returns the id of the container that has a file, or `null`. */
+  findContainer(id: string): string | null {
+    const row = this.#findContainer.get(id);
+    return row ? readTextColumn(row, "container_id") : null;
   }
 
   /** Returns `undefined` if the container has no file with this id. */

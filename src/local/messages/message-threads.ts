@@ -35,7 +35,7 @@ interface StoredThread {
  * `message-threads`). The states are in memory. If one is evicted or the server restarts, the client is told that
  * the thread is not found, and Anthropic's SDK sends the whole conversation again.
  */
-export class Threads {
+export class MessageThreads {
   readonly #byMessage = new Map<string, StoredThread>();
   #bytes = 0;
 

@@ -7,7 +7,7 @@ import {
 import { isPlainObject } from "../../base/freeze.ts";
 import { readString } from "../../base/json.ts";
 import type { WireItem } from "../../openai/wire.ts";
-import { Threads } from "./threads.ts";
+import { MessageThreads } from "./message-threads.ts";
 
 const headers = { "anthropic-beta": "other-2025-01-01, message-threads-2026-08-12" };
 const create = { thread: { type: "create" } };
@@ -154,9 +154,9 @@ describe("A thread on the Messages API", () => {
   });
 });
 
-describe("Threads", () => {
+describe("MessageThreads", () => {
   test("evicts the oldest conversations beyond their size and their number", () => {
-    const threads = new Threads();
+    const threads = new MessageThreads();
     const begin = (id: string) =>
       threads.begin({ messages: [], thread: { type: "continue", previous_message_id: id } });
     const save = (id: string, bytes: number) =>
@@ -171,7 +171,7 @@ describe("Threads", () => {
   });
 
   test("has no turn for a body without a thread", () => {
-    const threads = new Threads();
+    const threads = new MessageThreads();
     expect([threads.begin([]), threads.begin({}), threads.begin({ thread: null })]).toEqual([
       null,
       null,
