@@ -143,7 +143,7 @@ describe.skipIf(anthropicMissing)("Anthropic's SDK", () => {
 
   test("uploads a file to a container and downloads the file that code made of it", async () => {
     await using fixture = await createAnthropicFixture({
-      model: scriptedModel([[{ shell: ["tr a-z A-Z < *birds.txt > loud.txt"] }, { say: "Done." }]]),
+      model: scriptedModel([[{ shell: ["tr a-z A-Z < birds.txt > loud.txt"] }, { say: "Done." }]]),
     });
     const { beta, messages } = fixture.client;
     const file = new File(["owls"], "birds.txt", { type: "text/plain" });

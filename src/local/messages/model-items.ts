@@ -46,6 +46,7 @@ function toPart(role: string, block: WireItem): WireItem | null {
       text: `Summary of the conversation so far:\n${block["content"]}`,
       annotations: [],
     };
+  if (type === "search_result") return { type: "input_text", text: describeSearchResult(block) };
   const source = readRecord(block, "source");
   const { file_id: fileId } = source;
   if (type === "image" && fileId !== undefined)
@@ -59,7 +60,12 @@ function toPart(role: string, block: WireItem): WireItem | null {
   return { type: "input_file", filename, file_data: toUrl(source) };
 }
 
-/** Returns the texts of a document that consists of blocks. */
+function describeSearchResult(block: WireItem): string {
+  const parts = [readString(block, "title"), readString(block, "source"), joinTexts(block)];
+  return parts.filter((part) => part !== "").join("\n");
+}
+
+/** Returns the texts of a document or of a search result that consists of blocks. */
 function joinTexts(source: WireItem): string {
   return readResultParts(source)
     .map((part) => readString(part, "text"))
