@@ -6,7 +6,8 @@ const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 /**
  * Which tests run: `npm test` runs what is quick, `npm run test:all` (`--mode all`) everything that needs
- * neither a key nor material from outside, `npm run test:live` (`--mode live`) what talks to the real API.
+ * neither a key nor material from outside, `npm run test:live` (`--mode live`) what talks to the real API,
+ * `npm run test:clients` (`--mode clients`) what runs other software on the local provider.
  */
 export default defineConfig(({ mode }) => {
   const resolve = {
@@ -19,6 +20,8 @@ export default defineConfig(({ mode }) => {
     exclude: [
       ...(mode === "all" ? [] : ["**/*.long.test.ts"]),
       ...(mode === "live" ? [] : ["tests/live/**"]),
+      // They have packages of their own: `npm run test:clients`.
+      ...(mode === "clients" ? ["**/node_modules/**"] : ["tests/clients/**"]),
       // `.ci/run` says where the reference material is.
       ...(process.env["WINK_SHARED"] ? [] : ["tests/reference/**"]),
     ],

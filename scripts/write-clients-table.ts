@@ -1,0 +1,40 @@
+/**
+ * Runs the suite of clients and writes the tables of its results into the guide. A feature is "yes" only if the
+ * client's test has passed.
+ */
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { replaceTables } from "../tests/clients/support/guide-tables.ts";
+
+interface Results {
+  readonly testResults: readonly {
+    readonly assertionResults: readonly {
+      readonly ancestorTitles: readonly string[];
+      readonly title: string;
+      readonly status: string;
+    }[];
+  }[];
+}
+
+const guide = "docs/guides/local.md";
+const folder = mkdtempSync(join(tmpdir(), "wink-clients-table-"));
+try {
+  const output = join(folder, "results.json");
+  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${output}`];
+  // Tests that compare the guide's old tables fail here. They pass in the next run.
+  spawnSync("npm", ["run", "test:clients", "--", ...reporters], { stdio: "inherit" });
+  const { testResults } = JSON.parse(readFileSync(output, "utf8")) as Results;
+  const passed = new Set(
+    testResults
+      .flatMap(({ assertionResults }) => assertionResults)
+      .filter(({ status }) => status === "passed")
+      .map(({ ancestorTitles: [client], title }) => `${client}: ${title}`),
+  );
+  const hasPassed = (client: string, feature: string) => passed.has(`${client}: ${feature}`);
+  writeFileSync(guide, replaceTables(readFileSync(guide, "utf8"), hasPassed));
+  console.log(`${guide}: the tables of clients are written.`);
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
