@@ -107,7 +107,7 @@ export async function startServer(
     closing: responses.closing,
     app,
     sandbox,
-    connections: { responses, catalog, onFault, clock, maxBodyBytes },
+    connections: { responses, catalog, onFault, clock, maxBodyBytes, log },
     async [Symbol.asyncDispose]() {
       try {
         // Turns end when they are aborted, or when the process that they wait for is killed.

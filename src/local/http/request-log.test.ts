@@ -1,5 +1,6 @@
 import { request as sendRequest } from "node:http";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { openSocketClient } from "../../../tests/support/local/socket-client.ts";
 import { systemClock } from "../../base/clock.ts";
 import type { LocalModel } from "../models/local-model.ts";
 import { type ModelScript, scriptedModel } from "../models/scripted-model.ts";
@@ -109,6 +110,42 @@ describe.each(apis)("onRequest of a LocalProvider, for POST $path", ({ path, bod
       const status = stream ? 200 : 499;
       expect(await takeEntry()).toMatchObject({ status, outcome: "aborted", isStream: stream });
     }
+  });
+});
+
+describe("onRequest of a LocalProvider, for a WebSocket", () => {
+  test("reports each turn and no handshake", async () => {
+    const { url, entries, takeEntry } = await startProvider(({ text }) => {
+      if (text === "fail") return [{ code: "1" }];
+      if (text === "drop") return [{ drop: true }];
+      return [{ say: "Hello." }, ...(text === "stall" ? [{ stall: 60_000 }] : [])];
+    });
+    const body = { model: "any", input: "Hi.", store: false };
+    const client = await openSocketClient(url);
+    expect(entries).toEqual([]);
+    client.create(body);
+    await client.readResponse();
+    expect(await takeEntry()).toMatchObject({
+      method: "WS",
+      path: "/v1/responses",
+      status: 200,
+      isStream: true,
+      outcome: "complete",
+      usage: { inputTokens: expect.any(Number), outputTokens: expect.any(Number) },
+      error: null,
+    });
+    client.create({ ...body, input: "fail" });
+    await client.readError();
+    const error = expect.stringContaining("Step 2 failed: the model ran code");
+    expect(await takeEntry()).toMatchObject({ status: 500, outcome: "complete", error });
+    client.create({ ...body, input: "stall" });
+    await client.next();
+    client.socket.terminate();
+    expect(await takeEntry()).toMatchObject({ status: null, outcome: "aborted", error: null });
+    const other = await openSocketClient(url);
+    other.create({ ...body, input: "drop" });
+    await other.closed;
+    expect(await takeEntry()).toMatchObject({ status: null, outcome: "dropped" });
   });
 });
 

@@ -65,6 +65,7 @@ export class RequestLog {
     try {
       const response = await handle(request);
       const { status } = response;
+      if (status === UPGRADE_REQUIRED) return response; // a WebSocket handshake: its turns are reported
       if (isEventStream(response) && response.body)
         return observeStream(response, response.body, { open, isAborted });
       open.end({ status, isStream: false, outcome: isAborted() ? "aborted" : "complete" });
@@ -76,6 +77,8 @@ export class RequestLog {
     }
   }
 }
+
+const UPGRADE_REQUIRED = 426;
 
 function isEventStream({ headers }: Response): boolean {
   return headers.get("content-type")?.startsWith("text/event-stream") ?? false;

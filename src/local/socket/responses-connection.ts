@@ -2,6 +2,7 @@ import type { WebSocket } from "ws";
 import type { Clock } from "../../base/clock.ts";
 import { getErrorMessage } from "../../base/errors.ts";
 import { ApiProblem } from "../api-problem.ts";
+import type { RequestLog } from "../http/request-log.ts";
 import { reportFault } from "../report-fault.ts";
 import type { ThreadPoint } from "../responses/conversation/thread.ts";
 import { type StreamServices, streamResponse } from "../responses/events/stream-response.ts";
@@ -32,6 +33,8 @@ export interface ConnectionServices extends StreamServices {
   readonly clock: Clock;
   /** The maximum size of one message, and of all messages that wait together. */
   readonly maxBodyBytes: number;
+  /** Reports every turn; `null` if no one listens. */
+  readonly log: RequestLog | null;
 }
 
 /** A request that waits for its lane. */
@@ -103,19 +106,29 @@ export class ResponsesConnection {
     this.#running += 1;
     const turn = lane.begin((id) => this.#findResponse(id));
     const sink = new SocketSink(this.#writer, streamId);
+    const { responses, log } = this.#services;
+    const entry = log?.start("WS", "/v1/responses");
     try {
-      const { responses } = this.#services;
       const started = responses.start(body, null, { recent: turn.recent, generate });
       await streamResponse(started, this.#services, sink);
       const ending = await sink.ended;
       if ("error" in ending) throw ending.error;
       if (ending.response["status"] === "failed") turn.fail(body["previous_response_id"]);
       else turn.complete();
+      entry?.addAnswer(ending.response);
+      entry?.end({ status: 200, isStream: true, outcome: "complete" });
     } catch (error) {
       turn.fail(body["previous_response_id"]);
-      if (error instanceof ConnectionDroppedError) this.#socket.terminate();
-      else if (!this.#closed.signal.aborted)
-        await this.#writer.send(createErrorEvent(this.#toProblem(error), streamId)).catch(() => {});
+      if (error instanceof ConnectionDroppedError) {
+        entry?.end({ status: null, isStream: true, outcome: "dropped" });
+        this.#socket.terminate();
+      } else if (!this.#closed.signal.aborted) {
+        const problem = this.#toProblem(error);
+        entry?.addAnswer(problem.body);
+        entry?.end({ status: problem.status, isStream: true, outcome: "complete" });
+        await this.#writer.send(createErrorEvent(problem, streamId)).catch(() => {});
+      }
+      entry?.end({ status: null, isStream: true, outcome: "aborted" });
     } finally {
       this.#running -= 1;
     }
