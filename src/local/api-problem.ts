@@ -28,6 +28,14 @@ export class ApiProblem extends Error {
   }
 }
 
+/** The fields of an error that an error event of a stream shows. */
+export type EventError = Pick<ApiProblem, "type" | "code" | "message" | "param">;
+
+/** Returns the fields of an error that an error event shows. */
+export function toEventError({ type, code, message, param }: EventError): EventError {
+  return { type, code, message, param };
+}
+
 /** Optional fields of an {@link ApiProblem}. Omitted ones are derived from the status or `null`. */
 export interface ApiProblemDetails {
   readonly type?: string | undefined;

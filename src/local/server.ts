@@ -13,6 +13,7 @@ import { Messages } from "./messages/messages.ts";
 import { echoModel } from "./models/echo-model.ts";
 import type { LocalModel } from "./models/local-model.ts";
 import type { ProviderSettings } from "./provider-options.ts";
+import { BackgroundResponses } from "./responses/background/background-responses.ts";
 import { Conversations } from "./responses/conversation/conversations.ts";
 import { NamedConversations } from "./responses/conversation/named-conversations.ts";
 import { Threads } from "./responses/conversation/threads.ts";
@@ -25,6 +26,7 @@ import { conversationRoutes } from "./routes/conversations.ts";
 import { fileRoutes } from "./routes/files.ts";
 import { messageRoutes } from "./routes/messages.ts";
 import { modelRoutes } from "./routes/models.ts";
+import { responseLifecycleRoutes } from "./routes/response-lifecycle.ts";
 import { responseRoutes } from "./routes/responses.ts";
 import { vectorStoreRoutes } from "./routes/vector-stores.ts";
 import { RunningTurns } from "./running-turns.ts";
@@ -90,7 +92,9 @@ export async function startServer(
   const app = createApi({ clock, ids, apiKey, onFault, log });
   compactionRoutes(app, { conversations, turns, seconds: nowSeconds, maxBodyBytes });
   const responses = new RunningTurns({ turns, conversations, clock });
-  responseRoutes(app, { responses, store, catalog, maxBodyBytes, onFault, log });
+  const background = new BackgroundResponses({ responses, conversations, catalog, onFault });
+  responseRoutes(app, { responses, background, catalog, maxBodyBytes, onFault, log });
+  responseLifecycleRoutes(app, { store, background, catalog });
   const completions = new ChatCompletions(turns, clock);
   chatCompletionRoutes(app, { completions, maxBodyBytes, onFault, log });
   containerRoutes(app, { containers, files });
@@ -111,7 +115,7 @@ export async function startServer(
     async [Symbol.asyncDispose]() {
       try {
         // Turns end when they are aborted, or when the process that they wait for is killed.
-        const parts = [responses, containers, sandbox];
+        const parts = [responses, background, containers, sandbox];
         await Promise.all(parts.map((part) => part[Symbol.asyncDispose]()));
         await vectorStores.close();
       } finally {

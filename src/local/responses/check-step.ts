@@ -6,9 +6,13 @@ import { createUnofferedCallFault, findClientTool } from "./offered-tools.ts";
 import { findToolUse } from "./use-tool.ts";
 
 /** Throws a `StepFault` if the request does not allow a step. Nothing of the step has run yet. */
-export function checkStep(actions: readonly ModelAction[], state: TurnState): void {
+export function checkStep(
+  actions: readonly ModelAction[],
+  state: TurnState,
+  { survivesDrop }: { readonly survivesDrop: boolean },
+): void {
   const end = actions.findIndex(
-    (action) => "fail" in action || "failInStream" in action || "drop" in action,
+    (action) => "fail" in action || "failInStream" in action || ("drop" in action && !survivesDrop),
   );
   const performed = end === -1 ? actions : actions.slice(0, end);
   for (const action of performed) {

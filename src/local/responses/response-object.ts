@@ -1,10 +1,18 @@
 import { readRecords } from "../../base/json.ts";
 import type { WireItem } from "../../openai/wire.ts";
+import type { ApiProblem } from "../api-problem.ts";
+import { StepFault } from "../step-fault.ts";
 import type { ToolCatalog } from "../tools/tool-catalog.ts";
 import type { Echo } from "./check/request.ts";
 
 /** The status of a response. */
-export type ResponseStatus = "in_progress" | "completed" | "incomplete" | "failed" | "cancelled";
+export type ResponseStatus =
+  | "queued"
+  | "in_progress"
+  | "completed"
+  | "incomplete"
+  | "failed"
+  | "cancelled";
 
 /** Token usage of a response in wire format. */
 export interface ResponseUsage {
@@ -51,6 +59,29 @@ export function createResponseObject(parts: ResponseParts, catalog: ToolCatalog)
     output,
     usage: parts.usage ?? null,
   };
+}
+
+/** A response that ends without a finished turn. */
+export interface EndedResponse {
+  readonly status: "failed" | "cancelled";
+  readonly output: readonly WireItem[];
+  readonly error: { readonly code: string; readonly message: string } | null;
+}
+
+/** Creates the final form of a response whose turn was not finished. */
+export function createEndedResponse(
+  { request, response }: { readonly request: { readonly echo: Echo }; readonly response: WireItem },
+  ended: EndedResponse,
+  catalog: ToolCatalog,
+): WireItem {
+  const [id, createdAt] = [String(response["id"]), Number(response["created_at"])];
+  return createResponseObject({ id, createdAt, echo: request.echo, ...ended }, catalog);
+}
+
+/** Returns the error of a failed response. */
+export function toResponseError(problem: ApiProblem): { code: string; message: string } {
+  const code = problem instanceof StepFault ? problem.responseCode : problem.code;
+  return { code: code ?? "server_error", message: problem.message };
 }
 
 /** Returns a tool as a response repeats it: with OpenAI's defaults, and without secrets. */

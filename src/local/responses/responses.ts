@@ -1,5 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import type { WireItem } from "../../openai/wire.ts";
+import { toEventError } from "../api-problem.ts";
 import { listInputFiles } from "../input-files.ts";
 import type { TurnOutcome, TurnServices } from "../turn/turn.ts";
 import { UsageMeter } from "../turn/usage-meter.ts";
@@ -31,7 +32,7 @@ export interface StartedResponse {
   /** The client's time limit in milliseconds for one run of code; `null` if it sent none. */
   readonly codeTimeoutMs: number | null;
   readonly conversation: Conversation;
-  /** The response object, with the status `in_progress`. */
+  /** The response object, with the status `in_progress`, or `queued` in the background. */
   readonly response: WireItem;
   /** The tokens that the model has reported so far. */
   readonly usage: UsageMeter;
@@ -77,6 +78,7 @@ export class Responses {
     const { containers } = tools;
     checkContainers(request.tools, notable, { containers, catalog });
     const id = this.#turns.ids.next("resp_");
+    const status = request.background ? "queued" : "in_progress";
     const parts = { id, createdAt: this.#nowSeconds(), output: [], echo: request.echo };
     return {
       request,
@@ -85,7 +87,7 @@ export class Responses {
       usage: new UsageMeter(),
       generate,
       recent,
-      response: createResponseObject({ ...parts, status: "in_progress" }, catalog),
+      response: createResponseObject({ ...parts, status }, catalog),
     };
   }
 
@@ -93,25 +95,24 @@ export class Responses {
   async finish(
     started: StartedResponse,
     signal: AbortSignal,
-    { onBegin, onItem, onProblem }: TurnListener = {},
+    { onBegin, onItem, onProblem, onDrop }: TurnListener = {},
   ): Promise<WireItem> {
     const { request, conversation } = started;
     const { catalog } = this.#turns;
     using _lock = this.#conversations.lock(conversation);
-    const toShownItem = (item: WireItem) => applyIncludes(item, request.include, catalog);
-    const showItem = onItem && ((item: WireItem) => onItem(toShownItem(item)));
     const tokens = countInputTokens(request, conversation);
     const { compactThreshold } = request;
     const isOver = compactThreshold !== null && tokens > compactThreshold;
     const compacting = isOver
-      ? new CompactingOutput(conversation, this.#turns, showItem ?? (() => {}))
+      ? new CompactingOutput(conversation, this.#turns, onItem ?? (() => {}))
       : null;
-    const addItem = compacting ? (item: WireItem) => compacting.add(item) : showItem;
+    const addItem = compacting ? (item: WireItem) => compacting.add(item) : onItem;
     const outcome = request.compactNow
-      ? await this.#compactNow(conversation, { onBegin, onItem: showItem })
-      : await this.#runTurn(started, signal, { onBegin, onItem: addItem });
+      ? await this.#compactNow(conversation, { onBegin, onItem })
+      : await this.#runTurn(started, signal, { onBegin, onItem: addItem, onDrop });
     const output = (await compacting?.finish(outcome)) ?? outcome.output;
     if (outcome.problem) await onProblem?.(outcome.problem);
+    if (request.background) signal.throwIfAborted(); // cancelled at the last moment is cancelled
     const { reported } = started.usage;
     const response = createResponseObject(
       {
@@ -119,7 +120,7 @@ export class Responses {
         createdAt: Number(started.response["created_at"]),
         completedAt: this.#nowSeconds(),
         status: outcome.status,
-        output: output.map(toShownItem),
+        output: output.map((item) => applyIncludes(item, request.include, catalog)),
         usage: reported ? toResponseUsage(reported) : createUsage(tokens, output),
         error: outcome.error,
         incompleteReason: outcome.incompleteReason,
@@ -130,7 +131,10 @@ export class Responses {
     );
     const { include, store: isStored } = request;
     if (isStored || conversation.home)
-      this.#conversations.store({ response, output, include, conversation, isStored });
+      this.#conversations.store({
+        ...{ response, output, include, conversation, isStored },
+        replay: createReplay(started, outcome),
+      });
     if (!isStored && outcome.status !== "failed")
       started.recent?.add(
         String(response["id"]),
@@ -181,6 +185,18 @@ export class Responses {
   #nowSeconds(): number {
     return Math.floor(this.#clock.now() / 1000);
   }
+}
+
+/** Returns what the stream of a response shows and the finished response does not; `null` if nothing. */
+function createReplay(
+  { response }: StartedResponse,
+  { containerId, problem }: TurnOutcome,
+): WireItem | null {
+  if (containerId === null && !problem) return null;
+  return {
+    ...(containerId === null ? {} : { tools: response["tools"] }),
+    ...(problem ? { problem: toEventError(problem) } : {}),
+  };
 }
 
 /** The outcome of a request that the model does not answer. */

@@ -4,7 +4,6 @@ import type { ModelAction } from "../model-action.ts";
 import { StepFault } from "../step-fault.ts";
 import { toAction } from "../tools/tool-catalog.ts";
 import { callModel } from "../turn/call-model.ts";
-import { ConnectionDroppedError } from "../turn/connection-dropped-error.ts";
 import { createAnnotations } from "../turn/create-annotations.ts";
 import { readLastText } from "../turn/read-last-text.ts";
 import type { TurnInput, TurnOutcome, TurnServices, TurnState } from "../turn/turn.ts";
@@ -45,7 +44,7 @@ export async function runTurn(
     const step = services.steps.take();
     try {
       const actions = await callModel(services.model, createModelRequest(state, step), input);
-      checkStep(actions, state);
+      checkStep(actions, state, progress);
       if (!progress.hasBegun) rejectRequest(actions, output);
       await progress.begin();
       const outcome = await performStep(actions, state, progress);
@@ -74,7 +73,8 @@ async function performStep(
       const problem = toProblem({ status: 500, ...action.failInStream });
       return { ...createFailure(action.failInStream, state), problem };
     }
-    hasEnded = (await performAction(action, state)) || hasEnded;
+    if ("drop" in action) progress.drop();
+    else hasEnded = (await performAction(action, state)) || hasEnded;
     const cut = truncateAnswer(state);
     if (progress.isHeard) await progress.reportItems();
     if (cut) return { ...createOutcome(state, "incomplete"), incompleteReason: cut };
@@ -107,7 +107,7 @@ function createModelRequest({ input, services, output }: TurnState, turn: number
 
 /** Performs one action. Returns whether it ends the turn. */
 async function performAction(
-  action: Exclude<ModelAction, { fail: unknown } | { failInStream: unknown }>,
+  action: Exclude<ModelAction, { fail: unknown } | { failInStream: unknown } | { drop: unknown }>,
   state: TurnState,
 ): Promise<boolean> {
   const { services, input, output } = state;
@@ -126,7 +126,6 @@ async function performAction(
     output.push(createCompactionItem([...input.items, ...output], services));
     return true;
   } else if ("stall" in action) await services.sleep(action.stall, input.signal);
-  else if ("drop" in action) throw new ConnectionDroppedError("The model dropped the connection.");
   else if ("expireContainer" in action) await expireContainers(state);
   else return await useTool(action, state);
   return false;

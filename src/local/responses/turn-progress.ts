@@ -1,14 +1,20 @@
 import type { WireItem } from "../../openai/wire.ts";
 import type { ApiProblem } from "../api-problem.ts";
+import { ConnectionDroppedError } from "../turn/connection-dropped-error.ts";
 
 /** What a running turn reports. */
 export interface TurnListener {
   /** Called once, when the first step is known to be possible and before it runs. */
   readonly onBegin?: (() => void | Promise<void>) | undefined;
-  /** Called with each item when it is complete. The turn waits for the returned promise. */
+  /**
+   * Called with each item when it is complete, with the fields that only `include` shows. The turn waits for the
+   * returned promise.
+   */
   readonly onItem?: ((item: WireItem) => void | Promise<void>) | undefined;
   /** Called if the model fails with an error event, before the response ends as failed. */
   readonly onProblem?: ((problem: ApiProblem) => void | Promise<void>) | undefined;
+  /** Called if the model drops the connection. The turn continues. @default the turn ends */
+  readonly onDrop?: (() => void) | undefined;
 }
 
 /** Reports the progress of a turn to its listener. */
@@ -38,6 +44,18 @@ export class TurnProgress {
   /** Whether anything listens to items. */
   get isHeard(): boolean {
     return this.#listener.onItem !== undefined;
+  }
+
+  /** Whether the turn continues if the model drops the connection. */
+  get survivesDrop(): boolean {
+    return this.#listener.onDrop !== undefined;
+  }
+
+  /** Reports that the model drops the connection. Throws if that ends the turn. */
+  drop(): void {
+    if (!this.#listener.onDrop)
+      throw new ConnectionDroppedError("The model dropped the connection.");
+    this.#listener.onDrop();
   }
 
   /** Reports the items that were not reported yet. */

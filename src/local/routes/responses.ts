@@ -1,35 +1,25 @@
-import type { Context, Hono, HonoRequest } from "hono";
+import type { Context, Hono } from "hono";
 import { quoteValue } from "../../base/quote-value.ts";
-import type { WireItem } from "../../openai/wire.ts";
-import { ApiProblem, notFound } from "../api-problem.ts";
+import { ApiProblem } from "../api-problem.ts";
 import { BufferedResponse } from "../http/buffered-response.ts";
-import {
-  checkQuery,
-  readListQuery,
-  readQueryFlag,
-  readQueryInteger,
-  readQueryList,
-} from "../http/check-query.ts";
+import { checkQuery } from "../http/check-query.ts";
 import { PacedBody } from "../http/paced-body.ts";
 import { RATE_LIMIT_HEADERS, setRateLimitHeaders } from "../http/rate-limit-headers.ts";
 import { readJsonBody } from "../http/read-json-body.ts";
 import type { RequestLog } from "../http/request-log.ts";
-import { applyIncludes } from "../responses/check/apply-includes.ts";
-import { createIncludeValidator } from "../responses/check/body.ts";
+import type { BackgroundResponses } from "../responses/background/background-responses.ts";
 import { formatEvent } from "../responses/events/events.ts";
 import { type StreamServices, streamResponse } from "../responses/events/stream-response.ts";
 import type { Responses, StartedResponse } from "../responses/responses.ts";
-import { toPage } from "../store/paging.ts";
-import type { ResponseStore, StoredResponse } from "../store/response-store.ts";
 import type { ToolCatalog } from "../tools/tool-catalog.ts";
 import { ConnectionDroppedError } from "../turn/connection-dropped-error.ts";
 import { createUsageHeader, USAGE_COMMENT, USAGE_HEADER } from "../turn/usage-header.ts";
-import { assertValid } from "../validators/validator.ts";
+import { respondWithSteps, showSteps } from "./respond-with-steps.ts";
 
 /** Services of the response routes. */
 export interface ResponseServices {
   readonly responses: Responses;
-  readonly store: ResponseStore;
+  readonly background: BackgroundResponses;
   readonly catalog: ToolCatalog;
   readonly maxBodyBytes: number;
   /** Called with unexpected errors that occur after a stream has started. */
@@ -37,23 +27,19 @@ export interface ResponseServices {
   readonly log: RequestLog | null;
 }
 
-/** `/v1/responses` and its subresources. */
+/** `/v1/responses`: creates responses. */
 export function responseRoutes(
   app: Hono,
-  { responses, store, catalog, maxBodyBytes, onFault, log }: ResponseServices,
+  { responses, background, catalog, maxBodyBytes, onFault, log }: ResponseServices,
 ): void {
-  const isIncludable = createIncludeValidator(catalog);
-  const readInclude = (request: HonoRequest): ReadonlySet<string> => {
-    const values = readQueryList(request, "include");
-    assertValid(isIncludable, values, "include");
-    return new Set(values);
-  };
   app.post("/v1/responses", async (context) => {
     const { raw } = context.req;
     try {
       checkQuery(context.req);
       const body = await readJsonBody(raw, maxBodyBytes);
       const started = responses.start(body, readCodeTimeout(context.req.header(CODE_TIMEOUT)));
+      if (started.request.background)
+        return respondInBackground(context, started, { background, catalog });
       if (started.request.stream)
         return await respondWithStream(context, started, { responses, catalog, onFault, log });
       const response = await responses.finish(started, raw.signal);
@@ -71,39 +57,6 @@ export function responseRoutes(
       ? new ApiProblem(426, UPGRADE_REMEDY, { headers: { upgrade: "websocket" } })
       : new ApiProblem(405, "Not allowed to GET on /v1/responses. Use POST.");
   });
-  app.get("/v1/responses/:id", (context) => {
-    const id = context.req.param("id");
-    checkQuery(context.req, "include[]", "include_obfuscation", "starting_after", "stream");
-    for (const flag of ["stream", "include_obfuscation"]) readQueryFlag(context.req, flag);
-    readQueryInteger(context.req, "starting_after", { min: 0 });
-    const found = store.get(id);
-    if (!found) throw notFound("Response", id);
-    return context.json(toShownResponse(found, catalog));
-  });
-  app.delete("/v1/responses/:id", (context) => {
-    checkQuery(context.req);
-    const id = context.req.param("id");
-    if (!store.delete(id)) throw notFound("Response", id);
-    return context.json({ id, object: "response", deleted: true });
-  });
-  app.post("/v1/responses/:id/cancel", (context) => {
-    checkQuery(context.req);
-    const id = context.req.param("id");
-    if (!store.has(id)) throw notFound("Response", id);
-    throw new ApiProblem(400, "Only responses with background=true can be cancelled.");
-  });
-  app.get("/v1/responses/:id/input_items", (context) => {
-    const id = context.req.param("id");
-    const query = readListQuery(context.req, ["include[]"]);
-    if (!store.has(id)) throw notFound("Response", id);
-    const include = readInclude(context.req);
-    const { items, hasMore } = store.readInput(id, query);
-    const shown = items.map(({ item, id: itemId }) => ({
-      ...toShownMessage(applyIncludes(item, include, catalog)),
-      id: itemId,
-    }));
-    return context.json(toPage(shown, hasMore));
-  });
 }
 
 const UPGRADE_REMEDY =
@@ -119,24 +72,6 @@ function readCodeTimeout(seconds: string | undefined): number | null {
   throw new ApiProblem(400, message, { param: CODE_TIMEOUT, code: "invalid_value" });
 }
 
-/** Converts a stored response to the object sent to the client, with the `include` values of its request. */
-function toShownResponse(
-  { response, include, output }: StoredResponse,
-  catalog: ToolCatalog,
-): WireItem {
-  if (include === null) return response;
-  return { ...response, output: output.map((item) => applyIncludes(item, include, catalog)) };
-}
-
-/** Converts a message to the form that `input_items` returns: with content parts and a status. */
-function toShownMessage(item: WireItem): WireItem {
-  const { type, role, content } = item;
-  if (type !== "message") return item;
-  const part = role === "assistant" ? "output_text" : "input_text";
-  const parts = typeof content === "string" ? [{ type: part, text: content }] : content;
-  return { status: "completed", ...item, content: parts };
-}
-
 const RESPONSE_HEADERS = { ...RATE_LIMIT_HEADERS, "content-type": "application/json" };
 const STREAM_HEADERS = {
   ...RATE_LIMIT_HEADERS,
@@ -144,6 +79,19 @@ const STREAM_HEADERS = {
   "cache-control": "no-cache",
 };
 const ESTIMATED_HEADERS = { ...RESPONSE_HEADERS, ...USAGE_HEADER };
+
+/** Starts a response that runs without its connection. Its stream can be resumed. */
+function respondInBackground(
+  context: Context,
+  started: StartedResponse,
+  { background, catalog }: Pick<ResponseServices, "background" | "catalog">,
+): Response {
+  const run = background.start(started);
+  const { stream, include } = started.request;
+  if (!stream) return new BufferedResponse(JSON.stringify(started.response), RESPONSE_HEADERS);
+  const read = (signal: AbortSignal) => showSteps(run.readSteps(signal), include, catalog);
+  return respondWithSteps(context, read, { catalog, headers: RATE_LIMIT_HEADERS });
+}
 
 /** Streams events as they occur. An error before the first step runs is still an HTTP error. */
 async function respondWithStream(

@@ -71,7 +71,12 @@ describe("ResponseStore", () => {
     using database = openDatabase(folder.path);
     const store = new ResponseStore(database);
     const include = new Set(["reasoning.encrypted_content"]);
-    expect(store.get("a")).toEqual({ response: createResponse("a").response, include, output });
+    expect(store.get("a")).toEqual({
+      response: createResponse("a").response,
+      include,
+      output,
+      replay: null,
+    });
     expect(store.get("b")).toBeUndefined();
     expect([store.has("a"), store.has("b")]).toEqual([true, false]);
     store.add(createResponse("b"));
@@ -288,7 +293,12 @@ describe("the migration from whole conversations", () => {
     put.run("b", 2, JSON.stringify(second), JSON.stringify([one, two, two, compaction]), 1);
     put.run("c", 3, "{}", "[]", 0);
     const store = new ResponseStore(database);
-    expect(store.get("a")).toEqual({ response: first, include: null, output: [two] });
+    expect(store.get("a")).toEqual({
+      response: first,
+      include: null,
+      output: [two],
+      replay: null,
+    });
     expect(store.readConversation("a").map(({ item }) => item)).toEqual([one, two]);
     expect(store.readConversation("b").map(({ item }) => item)).toEqual([compaction]);
     expect(store.readInput("b", { order: "asc", limit: 9 }).items).toEqual([

@@ -21,6 +21,8 @@ export interface NewResponse {
   readonly response: WireItem;
   /** The `include` values of the request: optional fields of output items to return. */
   readonly include: ReadonlySet<string>;
+  /** What the response's stream showed and the response does not. @default nothing */
+  readonly replay?: WireItem | null | undefined;
   /** The id of the response that this one continues from. */
   readonly previous: string | null;
   readonly input: readonly SerializedItem[];
@@ -34,6 +36,8 @@ export interface StoredResponse {
   readonly include: ReadonlySet<string> | null;
   /** The output items with all optional fields. */
   readonly output: readonly WireItem[];
+  /** What the response's stream showed and the response does not; `null` if nothing. */
+  readonly replay: WireItem | null;
 }
 
 /** One page of a response's input: earlier items from the conversation, then its own. */
@@ -52,6 +56,10 @@ export class ResponseStore {
   readonly #get;
   readonly #positions;
   readonly #delete;
+  readonly #mark;
+  readonly #unmark;
+  /** The ids of responses that are running. */
+  readonly #running = new Set<string>();
 
   constructor(database: Database) {
     this.#database = database;
@@ -59,14 +67,17 @@ export class ResponseStore {
     this.lines = new ConversationLines(database);
     this.#insert = database.prepare(
       `INSERT INTO responses (end_at, id, created_at, first_place, output_place, next_first_place,
-                              include, response)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+                              include, response, replay)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     this.#get = database.prepare("SELECT * FROM responses WHERE id = ?");
     this.#positions = database.prepare(
       "SELECT end_at, first_place, output_place, next_first_place FROM responses WHERE id = ?",
     );
     this.#delete = database.prepare("DELETE FROM responses WHERE id = ?");
+    this.#mark = database.prepare("INSERT INTO running_responses (id) VALUES (?)");
+    this.#unmark = database.prepare("DELETE FROM running_responses WHERE id = ?");
+    failInterrupted(database);
   }
 
   /** Stores a response. Returns `false` if the response that it continues from does not exist. */
@@ -80,16 +91,35 @@ export class ResponseStore {
     });
   }
 
+  /**
+   * Marks a response that is about to be stored as running. Storing it again replaces it and ends the mark. If the
+   * process ends first, the response has failed at the next start.
+   */
+  markRunning(id: string): void {
+    this.#mark.run(id);
+    this.#running.add(id);
+  }
+
+  /** Returns whether the response is marked as running. */
+  isRunning(id: string): boolean {
+    return this.#running.has(id);
+  }
+
   /** Stores a response after the end of a conversation, or in a new one. Returns where the conversation ends now. */
   addAfter(
     before: ConversationEnd | null,
-    { id, createdAt, response, include, input, output }: Omit<NewResponse, "previous">,
+    { id, createdAt, response, include, replay, input, output }: Omit<NewResponse, "previous">,
   ): ConversationEnd {
     return this.#database.transaction(() => {
+      if (this.#running.has(id)) this.delete(id);
       const after = this.lines.append(before, input, output);
       const at = toAddress({ line: after.line, position: after.end });
       const first = before?.first ?? 0;
-      const texts = [JSON.stringify([...include]), JSON.stringify(response)] as const;
+      const texts = [
+        JSON.stringify([...include]),
+        JSON.stringify(response),
+        replay ? JSON.stringify(replay) : null,
+      ] as const;
       this.#insert.run(at, id, createdAt, first, after.output, after.first, ...texts);
       return after;
     });
@@ -106,10 +136,12 @@ export class ResponseStore {
     if (!row) return undefined;
     const { line, output, end } = toPositions(row);
     const include = readNullableText(row, "include");
+    const replay = readNullableText(row, "replay");
     return {
       response: JSON.parse(readTextColumn(row, "response")),
       include: include === null ? null : new Set<string>(JSON.parse(include)),
       output: this.lines.read({ line, from: output, to: end }).map(({ item }) => item),
+      replay: replay === null ? null : JSON.parse(replay),
     };
   }
 
@@ -149,6 +181,7 @@ export class ResponseStore {
     return this.#database.transaction(() => {
       const positions = this.#findPositions(id);
       if (!positions) return false;
+      if (this.#running.delete(id)) this.#unmark.run(id);
       this.#delete.run(id);
       this.lines.trim(positions.line);
       return true;
@@ -169,6 +202,21 @@ export class ResponseStore {
     const row = this.#positions.get(id);
     return row && toPositions(row);
   }
+}
+
+/** Ends the responses that were running when the process ended. */
+function failInterrupted(database: Database): void {
+  const error = JSON.stringify({
+    code: "server_error",
+    message: "The local provider was closed before the response was complete.",
+  });
+  database
+    .prepare(
+      `UPDATE responses SET response = json_set(response, '$.status', 'failed', '$.error', json(?))
+       WHERE id IN (SELECT id FROM running_responses)`,
+    )
+    .run(error);
+  database.exec("DELETE FROM running_responses");
 }
 
 /** The positions on its line at which a response's parts begin. */

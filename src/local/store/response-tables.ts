@@ -74,4 +74,6 @@ export const responseTables: readonly string[] = [
    ${LINES};
    ${FROM_WHOLE_CONVERSATIONS};
    DROP TABLE whole_conversations`,
+  `ALTER TABLE responses ADD COLUMN replay TEXT; -- what its stream showed and the response does not; NULL if nothing
+   CREATE TABLE running_responses (id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID`,
 ];

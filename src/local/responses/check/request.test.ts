@@ -194,10 +194,10 @@ describe("the request check rejects", () => {
       "Mutually exclusive parameters: Ensure you are only providing one of: 'previous_response_id' or 'conversation'.",
     ],
     [
-      { background: true },
+      { background: true, store: false },
       "background",
       "unsupported_parameter",
-      "Unsupported parameter: 'background' is not supported by this server. Omit it, and set 'stream' for long responses.",
+      "Unsupported parameter: 'background' requires 'store' to be true.",
     ],
     [
       { prompt: { id: "pmpt_1" } },
@@ -255,6 +255,7 @@ describe("a minimal request", () => {
       toolChoice: "auto",
       store: true,
       stream: false,
+      background: false,
       previousResponseId: null,
       conversationId: null,
       textFormat: null,

@@ -20,6 +20,8 @@ export interface CheckedRequest {
   readonly include: ReadonlySet<string>;
   readonly store: boolean;
   readonly stream: boolean;
+  /** Whether the turn runs without its connection. */
+  readonly background: boolean;
   readonly previousResponseId: string | null;
   /** The id of the conversation that the request continues. */
   readonly conversationId: string | null;
@@ -86,6 +88,7 @@ function readRequest(body: WireItem, checkToolChoice: ToolChoiceCheck): CheckedR
     include: new Set(request.readTexts("include")),
     store: request.readFlag("store") ?? true,
     stream: request.readFlag("stream") ?? false,
+    background: request.readFlag("background") ?? false,
     previousResponseId: request.readText("previous_response_id"),
     conversationId,
     textFormat: toTextFormat(text.readRecord("format")),
@@ -115,8 +118,10 @@ function findUnsupported(body: WireItem): ApiProblem | null {
   }
   if (has("prompt"))
     return createUnsupportedProblem("prompt", "Send its text as 'instructions' or 'input'.");
-  if (body["background"] === true)
-    return createUnsupportedProblem("background", "Omit it, and set 'stream' for long responses.");
+  if (body["background"] === true && body["store"] === false) {
+    const message = "Unsupported parameter: 'background' requires 'store' to be true.";
+    return new ApiProblem(400, message, { param: "background", code: "unsupported_parameter" });
+  }
   return null;
 }
 
@@ -180,7 +185,7 @@ function createEcho(
     completed_at: null,
     error: null,
     incomplete_details: null,
-    background: false,
+    background: request.readFlag("background") ?? false,
     frequency_penalty: 0,
     instructions: request.readText("instructions"),
     max_output_tokens: request.readNumber("max_output_tokens"),

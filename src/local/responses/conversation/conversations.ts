@@ -18,6 +18,8 @@ export interface FinishedTurn {
   /** All output items, including fields that the response does not show. */
   readonly output: readonly WireItem[];
   readonly include: ReadonlySet<string>;
+  /** What the response's stream showed and the response does not. @default nothing */
+  readonly replay?: WireItem | null | undefined;
   readonly conversation: Conversation;
   /** Whether clients can retrieve the response: the request's `store`. @default true */
   readonly isStored?: boolean | undefined;
@@ -92,13 +94,27 @@ export class Conversations {
     return home && this.#named.lock(home);
   }
 
+  /** Stores a response that is still running. `store` replaces it when it has finished. */
+  storeRunning({
+    response,
+    include,
+    conversation,
+  }: Pick<FinishedTurn, "response" | "include" | "conversation">): void {
+    const { own: input, home } = conversation;
+    const [id, createdAt] = [String(response["id"]), Number(response["created_at"])];
+    const stored = { id, createdAt, response, include, input, output: [] };
+    this.#store.markRunning(id);
+    if (home) this.#store.addAfter(home.end, stored);
+    else this.#storeResponse(stored, conversation);
+  }
+
   /** Stores a finished turn: its response, unless `isStored` is `false`, and the items of its named conversation. */
-  store({ response, output, include, conversation, isStored = true }: FinishedTurn): void {
+  store({ response, output, include, replay, conversation, isStored = true }: FinishedTurn): void {
     const { own: input, home } = conversation;
     const [id, createdAt] = [String(response["id"]), Number(response["created_at"])];
     const serialized = output.map(serializeItem);
     const shown = { ...response, output: [] };
-    const stored = { id, createdAt, response: shown, include, input, output: serialized };
+    const stored = { id, createdAt, response: shown, include, replay, input, output: serialized };
     const keys = isStored ? [id] : [];
     const write = (after: ConversationEnd) =>
       isStored
@@ -136,6 +152,7 @@ export class Conversations {
     if (id === null) return this.#threads.create([]);
     const known = recent?.get(id);
     if (known) return known;
+    if (this.#store.isRunning(id)) throw createRunningProblem(id);
     if (this.#store.has(id)) return this.#threads.find(id, () => this.#store.readConversation(id));
     const message = `Previous response with id '${id}' not found.`;
     const param = "previous_response_id";
@@ -146,6 +163,11 @@ export class Conversations {
   #findStoredItem({ id }: WireItem): readonly [string, WireItem | null] {
     return [String(id), this.#store.findItem(String(id))];
   }
+}
+
+function createRunningProblem(id: string): ApiProblem {
+  const message = `Previous response with id '${id}' is still in progress. Wait until it is completed, or cancel it.`;
+  return new ApiProblem(400, message, { param: "previous_response_id" });
 }
 
 /** Whether a response's items become part of its conversation: not if it failed or was cancelled. */

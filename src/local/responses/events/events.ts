@@ -1,5 +1,5 @@
 import type { WireItem } from "../../../openai/wire.ts";
-import type { ApiProblem } from "../../api-problem.ts";
+import { type EventError, toEventError } from "../../api-problem.ts";
 import type { ToolCatalog } from "../../tools/tool-catalog.ts";
 import { createItemEvents } from "./items.ts";
 
@@ -10,7 +10,7 @@ export type StreamEvent = WireItem & { readonly type: string; readonly sequence_
 export type ResponseStep =
   | { readonly begin: WireItem }
   | { readonly item: WireItem }
-  | { readonly problem: ApiProblem }
+  | { readonly problem: EventError }
   | { readonly end: WireItem };
 
 /** Creates the stream of a response, with OpenAI's events in OpenAI's order and numbered. */
@@ -24,10 +24,21 @@ export class EventSequence {
     this.#catalog = catalog;
   }
 
-  /** Creates the events of a new response with the status `in_progress`. */
+  /** Creates the events of one step. */
+  *createStep(step: ResponseStep): Generator<StreamEvent> {
+    if ("begin" in step) yield* this.createStart(step.begin);
+    else if ("item" in step) yield* this.createItem(step.item);
+    else if ("problem" in step) yield this.createProblem(step.problem);
+    else yield this.createEnd(step.end);
+  }
+
+  /** Creates the events of a new response with the status `in_progress`, or `queued` in the background. */
   *createStart(response: WireItem): Generator<StreamEvent> {
     yield this.#number({ type: "response.created", response });
-    yield this.#number({ type: "response.in_progress", response });
+    const isQueued = response["status"] === "queued";
+    if (isQueued) yield this.#number({ type: "response.queued", response });
+    const started = isQueued ? { ...response, status: "in_progress" } : response;
+    yield this.#number({ type: "response.in_progress", response: started });
   }
 
   /** Creates all events of an item that is already finished. */
@@ -62,15 +73,16 @@ export class EventSequence {
   }
 
   /** Creates an error event. The end of the failed response comes next. */
-  createProblem({ type, code, message, param }: ApiProblem): StreamEvent {
-    return this.#number({ type: "error", error: { type, code, message, param } });
+  createProblem(problem: EventError): StreamEvent {
+    return this.#number({ type: "error", error: toEventError(problem) });
   }
 
-  /** Creates the final event. Its type depends on the response's status. */
+  /** Creates the final event. Its type depends on the response's status. A cancelled response has no type of its own. */
   createEnd(response: WireItem): StreamEvent {
-    const { status } = response;
-    const isKnown = status === "failed" || status === "incomplete";
-    return this.#number({ type: `response.${isKnown ? status : "completed"}`, response });
+    return this.#number({
+      type: END_TYPES.get(response["status"]) ?? "response.completed",
+      response,
+    });
   }
 
   #number(event: WireItem & { readonly type: string }): StreamEvent {
@@ -78,19 +90,19 @@ export class EventSequence {
   }
 }
 
+const END_TYPES: ReadonlyMap<unknown, string> = new Map([
+  ["incomplete", "response.incomplete"],
+  ["failed", "response.failed"],
+  ["cancelled", "response.failed"],
+]);
+
 /** Returns the complete stream of a response whose steps are known. */
 export function createEvents(
   steps: Iterable<ResponseStep>,
   catalog: ToolCatalog,
 ): readonly StreamEvent[] {
   const sequence = new EventSequence(catalog);
-  return [...steps].flatMap((step) => {
-    if ("begin" in step) return [...sequence.createStart(step.begin)];
-    if ("item" in step) return [...sequence.createItem(step.item)];
-    return "problem" in step
-      ? [sequence.createProblem(step.problem)]
-      : [sequence.createEnd(step.end)];
-  });
+  return [...steps].flatMap((step) => [...sequence.createStep(step)]);
 }
 
 /** Formats an event as a server-sent event. */

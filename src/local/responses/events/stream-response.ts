@@ -1,11 +1,10 @@
 import { getErrorMessage } from "../../../base/errors.ts";
-import type { WireItem } from "../../../openai/wire.ts";
 import { ApiProblem } from "../../api-problem.ts";
 import { reportFault } from "../../report-fault.ts";
-import { StepFault } from "../../step-fault.ts";
 import type { ToolCatalog } from "../../tools/tool-catalog.ts";
 import { ConnectionDroppedError } from "../../turn/connection-dropped-error.ts";
-import { createResponseObject } from "../response-object.ts";
+import { applyIncludes } from "../check/apply-includes.ts";
+import { createEndedResponse, toResponseError } from "../response-object.ts";
 import type { Responses, StartedResponse } from "../responses.ts";
 import { EventSequence, type StreamEvent } from "./events.ts";
 
@@ -43,13 +42,14 @@ export async function streamResponse(
   sink: EventSink,
 ): Promise<void> {
   const sequence = new EventSequence(catalog);
+  const { include } = started.request;
   const { promise: begun, resolve: onBegun } = Promise.withResolvers<void>();
   const turn = responses.finish(started, sink.signal, {
     async onBegin() {
       onBegun();
       await sink.write(sequence.createStart(started.response));
     },
-    onItem: (item) => sink.write(sequence.createItem(item)),
+    onItem: (item) => sink.write(sequence.createItem(applyIncludes(item, include, catalog))),
     onProblem: (problem) => sink.write([sequence.createProblem(problem)]),
   });
   await Promise.race([begun, turn]);
@@ -61,28 +61,9 @@ export async function streamResponse(
       if (error instanceof ConnectionDroppedError) return sink.abort(error);
       reportFault(error, onFault);
       const problem = isProblem ? error : new ApiProblem(500, getErrorMessage(error));
-      const failed = createFailedResponse(started, problem, catalog);
+      const ended = { status: "failed", output: [], error: toResponseError(problem) } as const;
+      const failed = createEndedResponse(started, ended, catalog);
       sink.end([sequence.createProblem(problem), sequence.createEnd(failed)]);
     },
-  );
-}
-
-/** Creates the failed response that follows an error event in a stream. */
-function createFailedResponse(
-  { request, response }: StartedResponse,
-  problem: ApiProblem,
-  catalog: ToolCatalog,
-): WireItem {
-  const code = problem instanceof StepFault ? problem.responseCode : problem.code;
-  return createResponseObject(
-    {
-      id: String(response["id"]),
-      createdAt: Number(response["created_at"]),
-      status: "failed",
-      output: [],
-      error: { code: code ?? "server_error", message: problem.message },
-      echo: request.echo,
-    },
-    catalog,
   );
 }
