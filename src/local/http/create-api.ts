@@ -8,6 +8,7 @@ import { reportFault } from "../report-fault.ts";
 import { ConnectionDroppedError } from "../turn/connection-dropped-error.ts";
 import { BufferedResponse } from "./buffered-response.ts";
 import { compareKeys } from "./compare-keys.ts";
+import { createUnservedProblem } from "./create-unserved-problem.ts";
 import { isAnthropicRequest } from "./is-anthropic-request.ts";
 import type { RequestLog } from "./request-log.ts";
 
@@ -56,7 +57,7 @@ export function createApi({ clock, ids, apiKey, onFault, log }: ApiOptions): Hon
     });
   app.notFound((context) => {
     const { method, path } = context.req;
-    return respondWithProblem(context, new ApiProblem(404, `Invalid URL (${method} ${path})`));
+    return respondWithProblem(context, createUnservedProblem(method, path));
   });
   app.onError((error, context) => {
     if (error instanceof ConnectionDroppedError) throw error;
