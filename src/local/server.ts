@@ -28,6 +28,7 @@ import { messageRoutes } from "./routes/messages.ts";
 import { modelRoutes } from "./routes/models.ts";
 import { responseLifecycleRoutes } from "./routes/response-lifecycle.ts";
 import { responseRoutes } from "./routes/responses.ts";
+import { uploadRoutes } from "./routes/uploads.ts";
 import { vectorStoreRoutes } from "./routes/vector-stores.ts";
 import { RunningTurns } from "./running-turns.ts";
 import { LazySandbox } from "./sandbox/lazy-sandbox.ts";
@@ -41,6 +42,7 @@ import { ToolCatalog } from "./tools/tool-catalog.ts";
 import { ModelSteps } from "./turn/model-steps.ts";
 import { sealer } from "./turn/sealer.ts";
 import type { TurnServices } from "./turn/turn.ts";
+import { Uploads } from "./uploads/uploads.ts";
 import type { WebPages } from "./web/web-pages.ts";
 
 /** The running API and its services. */
@@ -65,6 +67,7 @@ export async function startServer(
   const database = openDatabase(dataDir);
   const web = await openWebPages(settings.web, database);
   const files = new FileStore({ database, dataDir, clock, ids });
+  const uploads = new Uploads({ database, files, dataDir, clock, ids, onFault });
   const containers = new Containers({ database, files, dataDir, sandbox, clock, ids });
   const vectorStores = new VectorStores({ database, files, clock, ids, onFault });
   const store = new ResponseStore(database);
@@ -107,6 +110,7 @@ export async function startServer(
   messageRoutes(app, { messages: new Messages(turns, isFile), ids, maxBodyBytes, onFault, log });
   app.route("/v1", vectorStoreRoutes(vectorStores));
   conversationRoutes(app, { conversations: named, catalog, maxBodyBytes });
+  uploadRoutes(app, { uploads, files });
   return {
     closing: responses.closing,
     app,
@@ -115,7 +119,7 @@ export async function startServer(
     async [Symbol.asyncDispose]() {
       try {
         // Turns end when they are aborted, or when the process that they wait for is killed.
-        const parts = [responses, background, containers, sandbox];
+        const parts = [responses, background, containers, uploads, sandbox];
         await Promise.all(parts.map((part) => part[Symbol.asyncDispose]()));
         await vectorStores.close();
       } finally {

@@ -9,9 +9,12 @@ import { createApi } from "../../src/local/http/create-api.ts";
 import { randomIds } from "../../src/local/ids.ts";
 import { containerRoutes } from "../../src/local/routes/containers.ts";
 import { fileRoutes } from "../../src/local/routes/files.ts";
+import { uploadRoutes } from "../../src/local/routes/uploads.ts";
 import type { Sandbox } from "../../src/local/sandbox/sandbox.ts";
 import { openDatabase } from "../../src/local/store/database.ts";
 import { FileStore } from "../../src/local/store/file-store.ts";
+import type { UploadLimits } from "../../src/local/uploads/part-checks.ts";
+import { Uploads } from "../../src/local/uploads/uploads.ts";
 import { fakeClock } from "../../src/testing/fake-clock.ts";
 import { type HostSandbox, hostSandbox } from "./host-sandbox.ts";
 
@@ -24,6 +27,7 @@ export interface LocalStorageOptions {
   readonly sandbox?: Sandbox;
   readonly maxFileBytes?: number;
   readonly limits?: ContainerLimits;
+  readonly uploadLimits?: UploadLimits;
 }
 
 /** 2027-01-15T08:00:00Z. */
@@ -49,22 +53,29 @@ export async function startLocalStorage(options: LocalStorageOptions = {}) {
   const sandbox = options.sandbox ?? host;
   const containers = new Containers({ database, files, dataDir, sandbox, clock, ids, limits });
   const faults: unknown[] = [];
+  const onFault = (fault: unknown) => faults.push(fault);
+  const uploads = new Uploads({
+    ...{ database, files, dataDir, clock, ids, onFault },
+    limits: options.uploadLimits,
+  });
   const app = createApi({
     clock,
     ids,
     apiKey: null,
     log: null,
-    onFault: (fault) => faults.push(fault),
+    onFault,
   });
+  uploadRoutes(app, { uploads, files });
   fileRoutes(app, { files });
   containerRoutes(app, { containers, files });
   const { server, port } = await startListening(app.fetch);
   const url = `http://127.0.0.1:${port}/v1`;
   return {
-    ...{ dataDir, clock: fake, database, files, containers, faults, url, port, host },
+    ...{ dataDir, clock: fake, database, files, containers, uploads, faults, url, port, host },
     client: new OpenAI({ baseURL: url, apiKey: "none", maxRetries: 0 }),
     async [Symbol.asyncDispose]() {
       await containers[Symbol.asyncDispose]();
+      await uploads[Symbol.asyncDispose]();
       if ("closeAllConnections" in server) server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
       database[Symbol.dispose]();

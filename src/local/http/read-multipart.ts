@@ -11,7 +11,7 @@ import type { IncomingFolder } from "../store/incoming-folder.ts";
 /** A form that was read completely. Disposing it deletes its file unless the file was moved. */
 export interface MultipartForm extends AsyncDisposable {
   readonly fields: ReadonlyMap<string, string>;
-  /** The part named `file`. */
+  /** The part with the file. */
   readonly file: UploadedFile | undefined;
 }
 
@@ -29,15 +29,23 @@ const MAX_FIELD_BYTES = 64 * 1024;
 /** The bytes that boundaries, part headers and fields may add to the file. */
 const MAX_FORM_BYTES = 2 ** 20;
 
+/** Options of {@link readMultipart}. */
+export interface MultipartOptions {
+  /** The name of the part with the file. @default "file" */
+  readonly field?: string | undefined;
+  /** The maximum size of the file. @default the limit of the folder */
+  readonly maxBytes?: number | undefined;
+}
+
 /** Parses `multipart/form-data` while it arrives. The file is streamed to disk and never buffered in memory. */
 export async function readMultipart(
   request: Request,
   incoming: IncomingFolder,
+  { field = "file", maxBytes = incoming.maxFileBytes }: MultipartOptions = {},
 ): Promise<MultipartForm> {
   const length = Number(request.headers.get("content-length"));
-  if (length > incoming.maxFileBytes + MAX_FORM_BYTES)
-    throw createFileTooLargeProblem(incoming.maxFileBytes);
-  const reader = new FormReader(incoming);
+  if (length > maxBytes + MAX_FORM_BYTES) throw createFileTooLargeProblem(field, maxBytes);
+  const reader = new FormReader(incoming, field, maxBytes);
   try {
     return await reader.read(request);
   } catch (error) {
@@ -48,6 +56,8 @@ export async function readMultipart(
 
 class FormReader {
   readonly #incoming: IncomingFolder;
+  readonly #field: string;
+  readonly #maxBytes: number;
   /** Aborts the reading; the reason is the error to throw. */
   readonly #abortController = new AbortController();
   readonly #fields = new Map<string, string>();
@@ -55,8 +65,10 @@ class FormReader {
   #writing: Promise<UploadedFile> | undefined;
   #isDone = false;
 
-  constructor(incoming: IncomingFolder) {
+  constructor(incoming: IncomingFolder, field: string, maxBytes: number) {
     this.#incoming = incoming;
+    this.#field = field;
+    this.#maxBytes = maxBytes;
   }
 
   async read(request: Request): Promise<MultipartForm> {
@@ -102,14 +114,14 @@ class FormReader {
 
   #createParser(contentType: string): BusboyInstance {
     if (!/^multipart\/form-data\b/i.test(contentType)) throw createContentTypeProblem(contentType);
-    const parser = createBusboy(contentType, this.#incoming.maxFileBytes);
+    const parser = createBusboy(contentType, this.#maxBytes);
     parser.on("file", (name, stream, filename) => {
       this.#writing ??= this.#writeFile(name, stream, filename);
       this.#writing.catch((error: unknown) => this.#fail(error));
     });
     parser.on("field", (name, value, _nameCut, valueCut) => {
       if (valueCut) this.#fail(createFormProblem(`The field '${name}' is too long`));
-      else if (name === "file") this.#fail(invalidType("file", "a file", value));
+      else if (name === this.#field) this.#fail(invalidType(name, "a file", value));
       else this.#fields.set(name ?? "", value);
     });
     for (const limit of ["partsLimit", "filesLimit", "fieldsLimit"] as const) {
@@ -119,8 +131,8 @@ class FormReader {
   }
 
   async #writeFile(name: string, stream: Readable, filename?: string): Promise<UploadedFile> {
-    stream.on("limit", () => this.#fail(createFileTooLargeProblem(this.#incoming.maxFileBytes)));
-    if (name !== "file") {
+    stream.on("limit", () => this.#fail(createFileTooLargeProblem(name, this.#maxBytes)));
+    if (name !== this.#field) {
       stream.on("error", () => undefined).resume(); // the whole form is rejected
       throw unknownParameter(name);
     }
@@ -162,7 +174,7 @@ function createFormProblem(problem: string): ApiProblem {
   return new ApiProblem(400, `The multipart form could not be read: ${problem}.`);
 }
 
-function createFileTooLargeProblem(maxBytes: number): ApiProblem {
+function createFileTooLargeProblem(param: string, maxBytes: number): ApiProblem {
   const message = `The file is too large: the maximum is ${maxBytes} bytes.`;
-  return new ApiProblem(413, message, { param: "file" });
+  return new ApiProblem(413, message, { param });
 }

@@ -2,6 +2,7 @@ import type { Hono } from "hono";
 import { ApiProblem, createMissingParameterProblem, unknownParameter } from "../api-problem.ts";
 import { checkQuery, readListQuery } from "../http/check-query.ts";
 import { readMultipart } from "../http/read-multipart.ts";
+import { fileLifetime, filePurposes, getDefaultLifetime } from "../store/file-purposes.ts";
 import { fileResponse } from "../store/file-response.ts";
 import type { FileStore, StoredFile } from "../store/file-store.ts";
 import { toPage } from "../store/paging.ts";
@@ -14,12 +15,7 @@ export interface FileServices {
   readonly onDelete?: ((fileId: string) => void) | undefined;
 }
 
-const PURPOSES = ["fine-tune", "assistants", "batch", "user_data", "vision", "evals"];
-
 const FIELDS = new Set(["purpose", "expires_after[anchor]", "expires_after[seconds]"]);
-
-/** The range of `expires_after[seconds]`: one hour to 30 days. */
-const LIFETIME = [3600, 2_592_000] as const;
 
 /** One page of files may contain all of them. */
 const PAGE = { max: 10_000, defaultLimit: 10_000 };
@@ -90,21 +86,20 @@ function readFields(fields: ReadonlyMap<string, string>): {
   for (const name of fields.keys()) if (!FIELDS.has(name)) throw unknownParameter(name);
   const purpose = fields.get("purpose");
   if (purpose === undefined) throw createMissingParameterProblem("purpose");
-  if (!PURPOSES.includes(purpose)) throw createUnknownOptionProblem("purpose", purpose, PURPOSES);
+  if (!filePurposes.includes(purpose))
+    throw createUnknownOptionProblem("purpose", purpose, filePurposes);
   return { purpose, expiresAfterSeconds: readLifetime(fields, purpose) };
 }
 
 function readLifetime(fields: ReadonlyMap<string, string>, purpose: string): number | undefined {
   const anchor = fields.get("expires_after[anchor]");
   const seconds = fields.get("expires_after[seconds]");
-  if (anchor === undefined && seconds === undefined) {
-    return purpose === "batch" ? LIFETIME[1] : undefined;
-  }
+  if (anchor === undefined && seconds === undefined) return getDefaultLifetime(purpose);
   if (anchor === undefined) throw createMissingParameterProblem("expires_after[anchor]");
   if (seconds === undefined) throw createMissingParameterProblem("expires_after[seconds]");
   if (anchor !== "created_at")
     throw createUnknownOptionProblem("expires_after.anchor", anchor, ["created_at"]);
-  return readBoundedInteger("expires_after[seconds]", seconds, LIFETIME);
+  return readBoundedInteger("expires_after[seconds]", seconds, fileLifetime);
 }
 
 function createUnknownOptionProblem(
@@ -116,7 +111,8 @@ function createUnknownOptionProblem(
   return new FileProblem(400, `'${value}' is not one of [${list}] - '${param}'`, param);
 }
 
-function toWireFile(file: StoredFile) {
+/** Converts a file's record to OpenAI's file object. */
+export function toWireFile(file: StoredFile) {
   return {
     id: file.id,
     object: "file",
