@@ -1,8 +1,15 @@
 import { createOpenAI } from "@ai-sdk/openai";
+import { Agent, tool as agentTool, OpenAIChatCompletionsModel, Runner } from "@openai/agents";
 import { generateText, jsonSchema, Output, stepCountIs, streamText, tool } from "ai";
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
-import { LocalProvider, type ModelScript, scriptedModel } from "weakincentives/local";
+import {
+  LocalProvider,
+  type ModelScript,
+  scriptedModel,
+  upstreamModel,
+} from "weakincentives/local";
+import { z } from "zod";
 
 const schema = {
   type: "object",
@@ -257,4 +264,87 @@ describe("the AI SDK with chat completions", () => {
     expect(asked).toEqual([{ at: "barn" }]);
     expect((await result.totalUsage).outputTokens).toBeGreaterThan(0);
   });
+});
+
+describe("the OpenAI Agents SDK with chat completions", () => {
+  test.each([false, true])(
+    "uses a tool and returns a structured answer (streaming: %s)",
+    async (stream) => {
+      await using on = await startProvider([
+        [{ call: { name: "look", args: { at: "barn" } } }],
+        [{ say: { count: 12 } }],
+      ]);
+      const asked: unknown[] = [];
+      const agent = new Agent({
+        name: "Owls",
+        instructions: "Count owls.",
+        model: new OpenAIChatCompletionsModel(on.client as never, model),
+        outputType: z.object({ count: z.number().int() }),
+        tools: [
+          agentTool({
+            name: "look",
+            description: "Looks.",
+            parameters: z.object({ at: z.string() }),
+            execute: (args) => {
+              asked.push(args);
+              return "Twelve.";
+            },
+          }),
+        ],
+      });
+      const runner = new Runner({ tracingDisabled: true });
+      if (stream) {
+        const result = await runner.run(agent, "How many owls?", { stream: true });
+        for await (const _ of result);
+        expect(result.finalOutput).toEqual({ count: 12 });
+      } else expect((await runner.run(agent, "How many owls?")).finalOutput).toEqual({ count: 12 });
+      expect(asked).toEqual([{ at: "barn" }]);
+    },
+  );
+});
+
+test("upstreamModel() reaches another local provider through its chat completions", async () => {
+  const seen: unknown[] = [];
+  await using upstream = await startProvider(({ items, format, tools, turn }) => {
+    seen.push(items, format, tools);
+    if (turn === 0) return [{ think: "Hm." }, { call: { name: "look", args: { at: "barn" } } }];
+    return [{ say: { at: "barn" } }];
+  });
+  await using provider = new LocalProvider({
+    model: upstreamModel({ baseURL: upstream.url, model: "inner" }),
+  });
+  const client = new OpenAI({ baseURL: "http://local/v1", apiKey: "any", fetch: provider.fetch });
+  const tools = [{ type: "function", name: "look", parameters: schema, strict: true }] as const;
+  const first = await client.responses.create({
+    model,
+    instructions: "Count.",
+    input: "How many owls?",
+    tools: [...tools],
+  });
+  const call = first.output.find(({ type }) => type === "function_call");
+  expect(call).toMatchObject({ name: "look", arguments: '{"at":"barn"}' });
+  const { call_id } = call as OpenAI.Responses.ResponseFunctionToolCall;
+  const format = { type: "json_schema", name: "place", schema, strict: true } as const;
+  const second = await client.responses.create({
+    model,
+    previous_response_id: first.id,
+    input: [{ type: "function_call_output", call_id, output: "12" }],
+    text: { format },
+  });
+  expect(second.output_text).toBe('{"at":"barn"}');
+  expect(seen).toMatchObject([
+    [
+      { role: "system", content: "Count." },
+      { role: "user", content: "How many owls?" },
+    ],
+    null,
+    tools,
+    [
+      { role: "user", content: "How many owls?" },
+      { type: "function_call", name: "look", arguments: '{"at":"barn"}' },
+      { type: "function_call_output", output: "12" },
+    ],
+    format,
+    [],
+  ]);
 });
