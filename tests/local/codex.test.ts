@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { ModelScript } from "weakincentives/local";
+import { type ModelScript, upstreamModel } from "weakincentives/local";
 import type { WireItem } from "../../src/openai/wire.ts";
 import { readAnswer, readOutput, startProviderFixture } from "../support/local/provider-fixture.ts";
+import { startUpstreamServer } from "../support/upstream-server.ts";
 
 /** A request as Codex CLI 0.166 sends it, with shorter texts and fewer tools. */
 const codexRequest = {
@@ -226,5 +227,50 @@ describe("a tool search of the server", () => {
       { type: "tool_search_output", execution: "server", tools: [rates, deferred] },
       { type: "function_call", name: "get_rates", namespace: "get_rates" },
     ]);
+  });
+});
+
+describe("an upstream model of Codex", () => {
+  const createStep = (name: string, args: object) => ({
+    message: {
+      content: null,
+      tool_calls: [
+        { id: "call_1", type: "function", function: { name, arguments: JSON.stringify(args) } },
+      ],
+    },
+  });
+
+  test("gets custom tools, tools in namespaces and the tool search as functions", async () => {
+    await using server = await startUpstreamServer();
+    const patch = "*** Begin Patch\n*** Delete File: a.txt\n*** End Patch\n";
+    await server.play([
+      createStep("tool_search", { query: "sub-agents" }),
+      createStep("apply_patch", { input: patch }),
+      { message: { content: "Done." } },
+    ]);
+    const model = upstreamModel({ baseURL: server.url, model: "qwen3" });
+    const { respond } = await startProviderFixture([], { model });
+    const { stream: _streams, ...request } = codexRequest;
+    const [search = {}] = readOutput(await respond(request));
+    expect(search).toMatchObject({ type: "tool_search_call", arguments: { query: "sub-agents" } });
+    const { call_id } = search;
+    const found = { type: "tool_search_output", call_id, tools: [spawnAgents] };
+    const searched = [...input, search, found];
+    const [call = {}] = readOutput(await respond({ ...request, input: searched }));
+    expect(call).toMatchObject({ type: "custom_tool_call", name: "apply_patch", input: patch });
+    const result = { type: "custom_tool_call_output", call_id: call["call_id"], output: "Done" };
+    await respond({ ...request, input: [...searched, call, result] });
+    const requests = await server.requests();
+    const names = requests.map(({ body }) =>
+      Object(body).tools.map((tool: { readonly function: { readonly name: string } }) => {
+        return tool.function.name;
+      }),
+    );
+    expect(names[0]).toEqual(expect.arrayContaining(["apply_patch", "tool_search"]));
+    expect(names[1]).toContain("spawn_agent");
+    const { messages } = Object(requests[2]?.body);
+    const texts = JSON.stringify(messages);
+    expect(texts).toContain("Available now: multi_agent_v1");
+    expect(texts).toContain(JSON.stringify(JSON.stringify({ input: patch })).slice(1, -1));
   });
 });

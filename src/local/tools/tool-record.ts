@@ -17,6 +17,8 @@ export interface ToolRecord
   readonly check?: Validator | undefined;
   readonly checkChoice?: Validator | undefined;
   readonly functions?: readonly FunctionRecord[] | undefined;
+  /** Returns the functions of a tool that describes its own arguments. @default `functions` */
+  toFunctions?(entry: WireItem): readonly FunctionRecord[];
   /** Runs a call. Absent for kinds that do not run locally. */
   run?(
     call: LocalToolCall,

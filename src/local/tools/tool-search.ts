@@ -1,4 +1,5 @@
-import { readRecords, readStrings } from "../../base/json.ts";
+import { isPlainObject } from "../../base/freeze.ts";
+import { readRecord, readRecords, readStrings } from "../../base/json.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import {
   anyObject,
@@ -11,6 +12,7 @@ import {
 } from "../validators/validator.ts";
 import { createNoEvents } from "./item-events.ts";
 import { callId, created_by, itemId, status, type } from "./item-fields.ts";
+import { createStringsSchema, isString } from "./object-schema.ts";
 import type { ToolRecord } from "./tool-record.ts";
 
 const execution = oneOf("server", "client");
@@ -46,6 +48,19 @@ export const toolSearch: ToolRecord = {
     ];
   },
 
+  // Deferred tools are offered to upstream models directly, so they need no search of the server.
+  toFunctions({ execution: place, description, parameters }) {
+    if (place !== "client") return [];
+    return [
+      {
+        name: "tool_search",
+        description: isString(description) ? description : "Finds tools and makes them available.",
+        parameters: isPlainObject(parameters) ? parameters : QUERY,
+        read: (args) => args,
+      },
+    ];
+  },
+
   items: {
     tool_search_call: {
       check: object({ type, arguments: anyValue }, options),
@@ -55,14 +70,21 @@ export const toolSearch: ToolRecord = {
       },
       answer: "tool_search_output",
       needsAnswer: (item) => item["execution"] === "client",
+      toCall: (item) => ({ args: readRecord(item, "arguments") }),
     },
     tool_search_output: {
       check: object({ type, tools: array(anyValue) }, options),
       events: createNoEvents,
       listsTools: true,
+      toResult(item) {
+        const names = readRecords(item, "tools").map(({ name }) => String(name));
+        return names.length === 0 ? "No tools found." : `Available now: ${names.join(", ")}`;
+      },
     },
   },
 };
+
+const QUERY = createStringsSchema({ query: "What the tools should do." });
 
 /** Whether a tool is loaded only on demand. A namespace is deferred if any of its tools is. */
 function isDeferred(tool: WireItem): boolean {

@@ -28,7 +28,8 @@ export function readChatCall(item: Item, { byItem }: ToolCatalog): CallItem | nu
   const { type } = item;
   const id = readCallId(item);
   if (type === "function_call") return { id, ...createClientCall(item["name"], item["arguments"]) };
-  if (type === "custom_tool_call") return { id, ...createClientCall(item["name"], item["input"]) };
+  if (type === "custom_tool_call")
+    return { id, ...createClientCall(item["name"], { input: item["input"] }) };
   const known = byItem.get(type);
   const call = known?.toCall?.(item);
   if (!known || !call) return null;

@@ -31,6 +31,10 @@ describe("createChatFunctions()", () => {
     [{ type: "web_search_preview_2025_03_11" }, ["web_search", "open_page", "find_in_page"]],
     [{ type: "apply_patch" }, ["apply_patch"]],
     [{ type: "image_generation" }, []],
+    [{ type: "tool_search", execution: "client" }, ["tool_search"]],
+    [{ type: "tool_search" }, []],
+    [{ type: "namespace", name: "birds", tools: [createFunction("owl")] }, ["owl"]],
+    [{ type: "custom", name: "sql" }, ["sql"]],
     [{}, []],
   ])("offers functions for %j", (tool, offered) => {
     expect(listNames(tool)).toEqual(offered);
@@ -52,6 +56,7 @@ describe("createChatFunctions()", () => {
         description: "Adds.",
         parameters: { type: "object" },
         strict: true,
+        isCustom: false,
         hosted: null,
       },
       {
@@ -59,8 +64,36 @@ describe("createChatFunctions()", () => {
         description: null,
         parameters: { type: "object", properties: {} },
         strict: false,
+        isCustom: false,
         hosted: null,
       },
+    ]);
+  });
+
+  test("offers a custom tool as a function of one text, with its grammar in the description", () => {
+    const format = { type: "grammar", syntax: "regex", definition: "SELECT .+" };
+    const sql = { type: "custom", name: "sql", description: "Runs SQL.", format };
+    const parameters = { type: "object", properties: { input: { type: "string" } } };
+    expect(createChatFunctions(createRequest([sql])).all).toMatchObject([
+      {
+        description: "Runs SQL.\n\nThe input must match this grammar (regex):\nSELECT .+",
+        parameters,
+        isCustom: true,
+      },
+    ]);
+    const plain = { type: "custom", name: "sql", format: { type: "text" } };
+    expect(createChatFunctions(createRequest([plain])).all).toMatchObject([{ description: null }]);
+  });
+
+  test("offers a tool search of the client with the client's description and parameters", () => {
+    const parameters = { type: "object", properties: { goal: { type: "string" } } };
+    const search = { type: "tool_search", execution: "client", description: "Finds.", parameters };
+    const [own] = createChatFunctions(createRequest([search])).all;
+    expect(own).toMatchObject({ name: "tool_search", description: "Finds.", parameters });
+    expect(own?.hosted?.read({ goal: "owls" })).toEqual({ goal: "owls" });
+    const bare = { type: "tool_search", execution: "client" };
+    expect(createChatFunctions(createRequest([bare])).all).toMatchObject([
+      { description: "Finds tools and makes them available.", parameters: { required: ["query"] } },
     ]);
   });
 
@@ -94,6 +127,7 @@ describe("the choice of createChatFunctions()", () => {
   const tools = [
     createFunction("add"),
     createFunction("python"),
+    { type: "custom", name: "sql" },
     { type: "code_interpreter" },
     { type: "web_search" },
   ];
@@ -104,6 +138,8 @@ describe("the choice of createChatFunctions()", () => {
     [undefined, "auto"],
     [{ type: "function", name: "add" }, { name: "add" }],
     [{ type: "function", name: "gone" }, "auto"],
+    [{ type: "custom", name: "sql" }, { name: "sql" }],
+    [{ type: "function", name: "sql" }, "auto"],
     [{ type: "code_interpreter" }, { name: "hosted_python" }],
     [{ type: "web_search_preview" }, { name: "web_search" }],
     [{ type: "shell" }, "auto"],

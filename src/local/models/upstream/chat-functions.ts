@@ -1,8 +1,10 @@
+import type { WireItem } from "../../../openai/wire.ts";
 import type { ToolCatalog } from "../../tools/tool-catalog.ts";
-import type { FunctionRecord, ToolRecord } from "../../tools/tool-record.ts";
 import type { ModelRequest } from "../local-model.ts";
 import type { Choice } from "../resolve-choice.ts";
 import { getCatalog, resolveChoice, selectAllowed } from "../resolve-choice.ts";
+import type { ChatFunction, HostedFunction } from "./chat-function.ts";
+import { toClientFunctions } from "./client-functions.ts";
 
 /** All functions that an upstream model may call, with distinct names. */
 export interface ChatFunctions {
@@ -16,31 +18,16 @@ export interface ChatFunctions {
   getName(hosted: string): string;
 }
 
-/** One function that an upstream model may call. */
-export interface ChatFunction {
-  readonly name: string;
-  readonly description: string | null;
-  readonly parameters: unknown;
-  readonly strict: boolean;
-  /** The hosted tool's function, or `null` for a function of the client. */
-  readonly hosted: HostedFunction | null;
-}
-
-/** A function that represents a hosted tool or a part of one. */
-export interface HostedFunction extends FunctionRecord {
-  readonly tool: ToolRecord;
-}
-
 /** Returns the client's functions, and the hosted tools as functions. */
 export function createChatFunctions(request: ModelRequest): ChatFunctions {
   const taken = new Set(
-    request.tools.flatMap((tool) => toClientFunction(tool)).map(getFunctionName),
+    request.tools.flatMap((tool) => toClientFunctions(tool)).map(getFunctionName),
   );
   const getName = (hosted: string): string =>
     taken.has(hosted) ? getName(`${PREFIX}${hosted}`) : hosted;
   const catalog = getCatalog(request);
   const all = selectAllowed(request).flatMap((tool) => [
-    ...toClientFunction(tool),
+    ...toClientFunctions(tool),
     ...listHostedFunctions(tool, catalog).map((hosted) =>
       toChatFunction(hosted, getName(hosted.name)),
     ),
@@ -59,31 +46,17 @@ function getFunctionName({ name }: ChatFunction): string {
   return name;
 }
 
-function toClientFunction(tool: object): readonly ChatFunction[] {
-  const { type, name, description, parameters, strict }: Readonly<Record<string, unknown>> = {
-    ...tool,
-  };
-  if (type !== "function" || typeof name !== "string") return [];
-  return [
-    {
-      name,
-      description: typeof description === "string" ? description : null,
-      parameters: parameters ?? { type: "object", properties: {} },
-      strict: strict === true,
-      hosted: null,
-    },
-  ];
-}
-
 function listHostedFunctions(tool: object, { byType }: ToolCatalog): readonly HostedFunction[] {
-  const { type }: { readonly type?: unknown } = tool;
-  const known = byType.get(type);
-  return known?.functions?.map((one) => ({ ...one, tool: known })) ?? [];
+  const entry: WireItem = { ...tool };
+  const known = byType.get(entry["type"]);
+  if (!known) return [];
+  const functions = known.toFunctions?.(entry) ?? known.functions ?? [];
+  return functions.map((one) => ({ ...one, tool: known }));
 }
 
 function toChatFunction(hosted: HostedFunction, name: string): ChatFunction {
   const { description, parameters } = hosted;
-  return { name, description, parameters, strict: false, hosted };
+  return { name, description, parameters, strict: false, isCustom: false, hosted };
 }
 
 function toFunctionChoice(
@@ -93,8 +66,10 @@ function toFunctionChoice(
 ): ChatFunctions["choice"] {
   if (choice.mode !== "one") return choice.mode;
   const wanted = catalog.findKind(choice.type);
-  const forced = all.find(({ name, hosted }) =>
-    hosted ? hosted.tool.kind === wanted : choice.type === "function" && name === choice.name,
+  const forced = all.find(({ name, hosted, isCustom }) =>
+    hosted
+      ? hosted.tool.kind === wanted
+      : choice.type === (isCustom ? "custom" : "function") && name === choice.name,
   );
   return forced ? { name: forced.name } : "auto";
 }

@@ -98,8 +98,9 @@ describe("chatWire.createRequest()", () => {
 
   test("sends tools and a choice only if there are functions", () => {
     const parameters = { type: "object" };
-    const one = { name: "add", description: "Adds.", parameters, strict: true, hosted: null };
-    const two = { name: "now", description: null, parameters, strict: false, hosted: null };
+    const client = { parameters, isCustom: false, hosted: null };
+    const one = { name: "add", description: "Adds.", strict: true, ...client };
+    const two = { name: "now", description: null, strict: false, ...client };
     const tools = [
       {
         type: "function",

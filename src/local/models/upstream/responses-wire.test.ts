@@ -65,8 +65,22 @@ describe("responsesWire.createRequest()", () => {
 
   test("sends functions with an explicit strict flag, and a choice", () => {
     const parameters = { type: "object" };
-    const one = { name: "add", description: "Adds.", parameters, strict: true, hosted: null };
-    const two = { name: "now", description: null, parameters, strict: false, hosted: null };
+    const one = {
+      name: "add",
+      description: "Adds.",
+      parameters,
+      strict: true,
+      isCustom: false,
+      hosted: null,
+    };
+    const two = {
+      name: "now",
+      description: null,
+      parameters,
+      strict: false,
+      isCustom: false,
+      hosted: null,
+    };
     expect(
       createBody({ functions: { ...none, all: [one, two], choice: { name: "now" } } }),
     ).toMatchObject({

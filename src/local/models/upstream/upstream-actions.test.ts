@@ -7,6 +7,8 @@ import type { UpstreamAnswer } from "./upstream-wire.ts";
 const tools = [
   { type: "function", name: "add", parameters: {} },
   { type: "function", name: "shell", parameters: {} },
+  { type: "custom", name: "sql" },
+  { type: "tool_search", execution: "client" },
   ...["code_interpreter", "shell", "file_search", "web_search", "apply_patch"].map((type) => ({
     type,
   })),
@@ -31,6 +33,8 @@ const readCallActions = (name: string, args: unknown) => readActions({ calls: [{
 describe("toActions() with a call", () => {
   test.each<[string, object, ModelAction]>([
     ["python", { code: "1" }, { code: "1" }],
+    ["sql", { input: "SELECT 1" }, { call: { name: "sql", args: "SELECT 1" } }],
+    ["tool_search", { query: "owls" }, { use: { kind: "tool_search", args: { query: "owls" } } }],
     ["hosted_shell", { commands: ["ls", "pwd"] }, { shell: ["ls", "pwd"] }],
     ["hosted_shell", { commands: "ls" }, { shell: ["ls"] }],
     ["file_search", { query: "a" }, { search: { file: "a" } }],
@@ -91,7 +95,8 @@ describe("toActions() with a call", () => {
     ["apply_patch", { operations: [{ type: "create_file", path: "a" }] }, "they are"],
     ["apply_patch", { operations: [{ type: "rename", path: "a", diff: "" }] }, "they are"],
     ["apply_patch", { operations: ["+a"] }, "they are"],
-    ["", {}, 'the function "" does not exist; the functions are "add", "shell", "python"'],
+    ["sql", { query: "SELECT 1" }, "the arguments of sql are not a JSON object that matches"],
+    ["", {}, 'the function "" does not exist; the functions are "add", "shell", "sql"'],
   ])("of %s with %j returns a problem", (name, args, problem) => {
     expect(readCallActions(name, args)).toContain(problem);
   });

@@ -2,10 +2,12 @@ import { isPlainObject } from "../../../base/freeze.ts";
 import { parseJson } from "../../../base/json.ts";
 import { quoteNames, quoteValue } from "../../../base/quote-value.ts";
 import type { Validation } from "../../../base/validation.ts";
+import type { WireItem } from "../../../openai/wire.ts";
 import type { ModelAction } from "../../model-action.ts";
 import { isClientTool, toAction } from "../../tools/tool-catalog.ts";
 import { toArgumentsText } from "./chat-calls.ts";
-import type { ChatFunction, ChatFunctions } from "./chat-functions.ts";
+import type { ChatFunction, HostedFunction } from "./chat-function.ts";
+import type { ChatFunctions } from "./chat-functions.ts";
 import type { ChatTurn } from "./chat-turns.ts";
 import type { UpstreamAnswer, UpstreamCall } from "./upstream-wire.ts";
 
@@ -64,14 +66,26 @@ function toCallAction(
         : `the functions are ${quoteNames(all.map((one) => one.name))}`;
     return { ok: false, problem: `the function ${quoteValue(name)} does not exist; ${known}` };
   }
-  if (!called.hosted) return { ok: true, value: { call: { name, args: toRawArguments(args) } } };
+  if (!called.hosted && !called.isCustom)
+    return { ok: true, value: { call: { name, args: toRawArguments(args) } } };
   const read = parseArguments(args);
   if (!read.ok) return { ok: false, problem: describeBadArguments(called, read.problem) };
-  const { hosted } = called;
-  const fitting = hosted.read(read.value);
-  return fitting
-    ? { ok: true, value: toAction(hosted.tool, fitting) }
+  const action = called.hosted
+    ? toHostedAction(called.hosted, read.value)
+    : toCustomCall(name, read.value);
+  return action
+    ? { ok: true, value: action }
     : { ok: false, problem: describeBadArguments(called, `they are ${quoteValue(read.value)}`) };
+}
+
+function toHostedAction({ tool, read }: HostedFunction, args: WireItem): ModelAction | null {
+  const fitting = read(args);
+  return fitting && toAction(tool, fitting);
+}
+
+/** Calls a custom tool, whose input is plain text. */
+function toCustomCall(name: string, { input }: WireItem): ModelAction | null {
+  return typeof input === "string" ? { call: { name, args: input } } : null;
 }
 
 /** Returns the arguments unchanged. The client decides how its function handles invalid JSON. */
