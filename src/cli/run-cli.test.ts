@@ -1,0 +1,140 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { runCli } from "./run-cli.ts";
+
+const { doctor, serve } = vi.hoisted(() => ({ doctor: vi.fn(), serve: vi.fn() }));
+vi.mock("./serve.ts", () => ({ serve }));
+vi.mock("./doctor.ts", () => ({ doctor }));
+
+let folder = "";
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "wink-test-"));
+});
+
+afterEach(() => {
+  rmSync(folder, { recursive: true, force: true });
+  vi.restoreAllMocks();
+  vi.unstubAllEnvs();
+  process.exitCode = undefined;
+});
+
+/** Runs a command in this process. Returns its output and its exit code. */
+async function run(...args: readonly string[]) {
+  let [out, err] = ["", ""];
+  vi.spyOn(process.stdout, "write").mockImplementation((text) => {
+    out += text;
+    return true;
+  });
+  vi.spyOn(process.stderr, "write").mockImplementation((text) => {
+    err += text;
+    return true;
+  });
+  vi.spyOn(console, "log").mockImplementation((text) => {
+    out += `${text}\n`;
+  });
+  vi.spyOn(console, "error").mockImplementation((text) => {
+    err += `${text}\n`;
+  });
+  await runCli(args);
+  const { exitCode = 0 } = process;
+  process.exitCode = undefined;
+  return { out, err, exitCode };
+}
+
+describe("wink", () => {
+  test("lists its commands and exit codes, and prints its version", async () => {
+    const { out, exitCode } = await run("--help");
+    expect(exitCode).toBe(0);
+    for (const command of ["demo", "doctor", "mount", "serve"]) expect(out).toContain(command);
+    expect(out).toContain("Exit codes: 0 success, 1 failure, 2 usage error.");
+    expect(await run("--version")).toMatchObject({
+      out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
+      exitCode: 0,
+    });
+  });
+
+  test.each([
+    [["mnt"], "unknown command 'mnt'"],
+    [["mount"], "missing required argument 'path'"],
+    [["mount", ".", "--max-bytes", "-1"], "Use an integer of 0 or more."],
+    [["mount", ".", "--max-bytes", "9007199254740993"], "Use an integer of 0 or more."],
+    [["serve", "--port", "65536"], "Use an integer from 0 to 65535."],
+    [["serve", "--port", "http"], "Use an integer from 0 to 65535."],
+    [["serve", "--upstream", "http://127.0.0.1:1"], "must be used together"],
+    [["serve", "--upstream-model", "m"], "must be used together"],
+    [["serve", "--upstream-key", "k"], "--upstream-key must be used together with --upstream"],
+  ])("exits with 2 for %j, with a hint", async (args, problem) => {
+    const { err, exitCode } = await run(...args);
+    expect(err).toContain(problem);
+    expect(err).toContain("(run wink --help for a list of commands)");
+    expect(exitCode).toBe(2);
+    expect(serve).not.toHaveBeenCalled();
+  });
+
+  test("mount passes its options on and prints the plan", async () => {
+    for (const name of ["a.txt", "b.txt", "c.md"]) writeFileSync(join(folder, name), "one");
+    const globs = ["--include", "a.*", "--include", "b.*", "--exclude", "b.txt"];
+    const { out, exitCode } = await run("mount", folder, ...globs, "--json", "--gitignore");
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ files: 1, bytes: 3 });
+    expect((await run("mount", folder, "--follow-symlinks")).out).toContain("3 files");
+  });
+
+  test("exits with 1 for a mount that is rejected, and prints the reason", async () => {
+    writeFileSync(join(folder, "a.txt"), "one");
+    const { err, exitCode } = await run("mount", folder, "--max-bytes", "2");
+    expect({ err, exitCode }).toEqual({
+      err: expect.stringMatching(/^\w+Error: .*3/),
+      exitCode: 1,
+    });
+  });
+
+  test("exits with 1 for an unexpected error, and prints it", async () => {
+    doctor.mockRejectedValueOnce(new TypeError("broken"));
+    const { err, exitCode } = await run("doctor");
+    expect({ err, exitCode }).toEqual({ err: "TypeError: broken\n", exitCode: 1 });
+  });
+
+  test("doctor sets the exit code of its result", async () => {
+    doctor.mockResolvedValueOnce(1).mockResolvedValueOnce(0);
+    expect((await run("doctor")).exitCode).toBe(1);
+    expect((await run("doctor", "--json")).exitCode).toBe(0);
+    expect(doctor.mock.calls.slice(-2)).toEqual([[{ json: false }], [{ json: true }]]);
+  });
+
+  test("serve uses an echo on port 8484 by default", async () => {
+    await run("serve");
+    expect(serve).toHaveBeenLastCalledWith({
+      port: 8484,
+      host: "127.0.0.1",
+      sandbox: "auto",
+      json: false,
+      quiet: false,
+      model: { script: undefined },
+    });
+  });
+
+  test("serve takes a script, or a model server with its key from the environment", async () => {
+    await run("serve", "--model", "turns.json", "--port", "0", "--json", "--quiet");
+    expect(serve).toHaveBeenLastCalledWith(
+      expect.objectContaining({
+        port: 0,
+        json: true,
+        quiet: true,
+        model: { script: "turns.json" },
+      }),
+    );
+    vi.stubEnv("WINK_UPSTREAM_KEY", "secret");
+    const baseURL = "http://127.0.0.1:1/v1";
+    await run("serve", "--upstream", baseURL, "--upstream-model", "m");
+    const upstream = { baseURL, model: "m", apiKey: "secret" };
+    expect(serve).toHaveBeenLastCalledWith(expect.objectContaining({ model: { upstream } }));
+    await run("serve"); // the key in the environment alone is not a mistake
+    expect(serve).toHaveBeenLastCalledWith(
+      expect.objectContaining({ model: { script: undefined } }),
+    );
+  });
+});
