@@ -1,4 +1,3 @@
-import type { WireItem } from "../../../openai/wire.ts";
 import type { ToolCatalog } from "../../tools/tool-catalog.ts";
 import type { ModelRequest } from "../local-model.ts";
 import type { Choice } from "../resolve-choice.ts";
@@ -47,7 +46,7 @@ function getFunctionName({ name }: ChatFunction): string {
 }
 
 function listHostedFunctions(tool: object, { byType }: ToolCatalog): readonly HostedFunction[] {
-  const entry: WireItem = { ...tool };
+  const entry: Readonly<Record<string, unknown>> = { ...tool };
   const known = byType.get(entry["type"]);
   if (!known) return [];
   const functions = known.toFunctions?.(entry) ?? known.functions ?? [];

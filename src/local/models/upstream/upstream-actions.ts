@@ -2,7 +2,6 @@ import { isPlainObject } from "../../../base/freeze.ts";
 import { parseJson } from "../../../base/json.ts";
 import { quoteNames, quoteValue } from "../../../base/quote-value.ts";
 import type { Validation } from "../../../base/validation.ts";
-import type { WireItem } from "../../../openai/wire.ts";
 import type { ModelAction } from "../../model-action.ts";
 import { isClientTool, toAction } from "../../tools/tool-catalog.ts";
 import { toArgumentsText } from "./chat-calls.ts";
@@ -10,6 +9,9 @@ import type { ChatFunction, HostedFunction } from "./chat-function.ts";
 import type { ChatFunctions } from "./chat-functions.ts";
 import type { ChatTurn } from "./chat-turns.ts";
 import type { UpstreamAnswer, UpstreamCall } from "./upstream-wire.ts";
+
+/** The arguments of a call, parsed. */
+type Args = Readonly<Record<string, unknown>>;
 
 /** The actions of an answer, or its problem and a turn that reports the problem to the model. */
 export type ParsedAnswer =
@@ -78,13 +80,13 @@ function toCallAction(
     : { ok: false, problem: describeBadArguments(called, `they are ${quoteValue(read.value)}`) };
 }
 
-function toHostedAction({ tool, read }: HostedFunction, args: WireItem): ModelAction | null {
+function toHostedAction({ tool, read }: HostedFunction, args: Args): ModelAction | null {
   const fitting = read(args);
   return fitting && toAction(tool, fitting);
 }
 
 /** Calls a custom tool, whose input is plain text. */
-function toCustomCall(name: string, { input }: WireItem): ModelAction | null {
+function toCustomCall(name: string, { input }: Args): ModelAction | null {
   return typeof input === "string" ? { call: { name, args: input } } : null;
 }
 
@@ -94,7 +96,7 @@ function toRawArguments(args: unknown): object | string {
   return args === undefined || args === null || args === "" ? {} : String(args);
 }
 
-function parseArguments(args: unknown): Validation<Readonly<Record<string, unknown>>> {
+function parseArguments(args: unknown): Validation<Args> {
   const rawArgs = toRawArguments(args);
   if (typeof rawArgs !== "string") return { ok: true, value: { ...rawArgs } };
   const parsed = parseJson(rawArgs);
