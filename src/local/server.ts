@@ -115,7 +115,7 @@ export async function startServer(
     closing: responses.closing,
     app,
     sandbox,
-    connections: { responses, catalog, onFault, clock, maxBodyBytes, log },
+    connections: { responses, catalog, ids, onFault, clock, maxBodyBytes, log },
     async [Symbol.asyncDispose]() {
       try {
         // Turns end when they are aborted, or when the process that they wait for is killed.

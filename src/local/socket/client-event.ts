@@ -32,7 +32,7 @@ export function parseClientEvent(text: string): WireItem {
   return event;
 }
 
-const EVENT_TYPES = ["response.create"];
+const EVENT_TYPES = ["response.create", "response.steer"];
 
 /** Reads the lane of an event. The default lane has no name. */
 export function readStreamId({ stream_id: value }: WireItem): string | null {

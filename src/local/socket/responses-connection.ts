@@ -1,6 +1,7 @@
 import type { WebSocket } from "ws";
 import type { Clock } from "../../base/clock.ts";
 import { getErrorMessage } from "../../base/errors.ts";
+import type { WireItem } from "../../openai/wire.ts";
 import { ApiProblem } from "../api-problem.ts";
 import type { RequestLog } from "../http/request-log.ts";
 import { reportFault } from "../report-fault.ts";
@@ -8,38 +9,25 @@ import type { ThreadPoint } from "../responses/conversation/thread.ts";
 import { type StreamServices, streamResponse } from "../responses/events/stream-response.ts";
 import type { Responses } from "../responses/responses.ts";
 import { ConnectionDroppedError } from "../turn/connection-dropped-error.ts";
-import {
-  type CreateEvent,
-  parseClientEvent,
-  readCreateEvent,
-  readStreamId,
-} from "./client-event.ts";
+import { parseClientEvent, readCreateEvent, readStreamId } from "./client-event.ts";
 import { createErrorEvent } from "./create-error-event.ts";
+import { RequestQueue } from "./request-queue.ts";
 import { ResponseLane } from "./response-lane.ts";
 import { SocketSink } from "./socket-sink.ts";
 import { SocketWriter } from "./socket-writer.ts";
+import { type SteeredRequest, Steering, type SteeringServices } from "./steering.ts";
 
 /** OpenAI's limits of one connection. */
 const MAX_RUNNING = 16;
 const MAX_NAMED_LANES = 32;
 const MAX_MINUTES = 60;
 
-/** How many requests may wait for others. OpenAI publishes no limit. */
-const MAX_WAITING = 256;
-
-/** Services of a {@link ResponsesConnection}. */
-export interface ConnectionServices extends StreamServices {
+/** Services of a {@link ResponsesConnection}. `maxBodyBytes` also limits all waiting requests together. */
+export interface ConnectionServices extends StreamServices, SteeringServices {
   readonly responses: Pick<Responses, "start" | "finish">;
   readonly clock: Clock;
-  /** The maximum size of one message, and of all messages that wait together. */
-  readonly maxBodyBytes: number;
   /** Reports every turn; `null` if no one listens. */
   readonly log: RequestLog | null;
-}
-
-/** A request that waits for its lane. */
-interface WaitingRequest extends CreateEvent {
-  readonly bytes: number;
 }
 
 /**
@@ -51,14 +39,17 @@ export class ResponsesConnection {
   readonly #services: ConnectionServices;
   readonly #closed = new AbortController();
   readonly #writer: SocketWriter;
+  readonly #queue: RequestQueue;
+  readonly #steering: Steering;
   readonly #lanes = new Map<string | null, ResponseLane>([[null, new ResponseLane()]]);
-  #waiting: readonly WaitingRequest[] = [];
   #running = 0;
 
   constructor(socket: WebSocket, services: ConnectionServices) {
     this.#socket = socket;
     this.#services = services;
     this.#writer = new SocketWriter(socket, this.#closed.signal);
+    this.#queue = new RequestQueue(services.maxBodyBytes);
+    this.#steering = new Steering(services);
     socket.on("message", (data, isBinary) => this.#onMessage(String(data), isBinary));
     socket.on("error", () => {}); // `close` follows
     socket.on("close", () => this.#onClose());
@@ -71,54 +62,65 @@ export class ResponsesConnection {
     try {
       if (isBinary) throw createBinaryProblem();
       const event = parseClientEvent(text);
-      streamId = readStreamId(event);
-      this.#enqueue({ ...readCreateEvent(event, streamId), bytes: Buffer.byteLength(text) });
+      const bytes = Buffer.byteLength(text);
+      if (event["type"] === "response.steer") this.#steer(event, bytes);
+      else {
+        streamId = readStreamId(event);
+        this.#addLane(streamId);
+        const request = { ...readCreateEvent(event, streamId), bytes };
+        this.#queue.add({ ...request, steers: [], isAutomatic: false });
+        this.#runWaiting();
+      }
     } catch (error) {
       this.#writer.reply(createErrorEvent(this.#toProblem(error), streamId));
     }
   }
 
-  #enqueue(request: WaitingRequest): void {
-    const { streamId, bytes } = request;
-    if (!this.#lanes.has(streamId) && this.#lanes.size > MAX_NAMED_LANES)
-      throw createLaneLimitProblem();
-    const waitingBytes = this.#waiting.reduce((sum, one) => sum + one.bytes, bytes);
-    const isFull = this.#waiting.length >= MAX_WAITING;
-    if (isFull || waitingBytes > this.#services.maxBodyBytes)
-      throw createQueueLimitProblem(this.#waiting.length);
-    this.#lanes.set(streamId, this.#lanes.get(streamId) ?? new ResponseLane());
-    this.#waiting = [...this.#waiting, request];
-    this.#runWaiting();
+  #steer(event: WireItem, bytes: number): void {
+    const rejection = this.#steering.steer(event, bytes);
+    if (rejection) this.#writer.reply(rejection);
+  }
+
+  #addLane(streamId: string | null): void {
+    if (this.#lanes.has(streamId)) return;
+    if (this.#lanes.size > MAX_NAMED_LANES) throw createLaneProblem();
+    this.#lanes.set(streamId, new ResponseLane());
   }
 
   /** Starts all requests that can run now, in the order of their arrival. */
   #runWaiting(): void {
-    this.#waiting = this.#waiting.filter((request) => {
-      const lane = this.#lanes.get(request.streamId);
-      if (!lane || lane.isRunning || this.#running >= MAX_RUNNING) return true;
+    while (this.#running < MAX_RUNNING) {
+      const request = this.#queue.take(({ streamId }) => !this.#lanes.get(streamId)?.isRunning);
+      const lane = request && this.#lanes.get(request.streamId);
+      if (!lane) return;
       void this.#run(request, lane).then(() => this.#runWaiting());
-      return false;
-    });
+    }
   }
 
   /** Runs a request. Never rejects. */
-  async #run({ streamId, body, generate }: CreateEvent, lane: ResponseLane): Promise<void> {
+  async #run(waiting: SteeredRequest, lane: ResponseLane): Promise<void> {
     this.#running += 1;
+    const sink = new SocketSink(this.#writer, waiting.streamId);
+    const steered = this.#steering.begin(waiting, sink);
+    const { request } = steered;
     const turn = lane.begin((id) => this.#findResponse(id));
-    const sink = new SocketSink(this.#writer, streamId);
-    const { responses, log } = this.#services;
-    const entry = log?.start("WS", "/v1/responses");
+    const entry = this.#services.log?.start("WS", "/v1/responses");
     try {
-      const started = responses.start(body, null, { recent: turn.recent, generate });
+      const options = { recent: turn.recent, generate: request.generate };
+      const started = this.#services.responses.start(request.body, null, options);
+      steered.start(String(started.response["id"]));
       await streamResponse(started, this.#services, sink);
       const ending = await sink.ended;
       if ("error" in ending) throw ending.error;
-      if (ending.response["status"] === "failed") turn.fail(body["previous_response_id"]);
+      const { response } = ending;
+      if (response["status"] === "failed") turn.fail(request.body["previous_response_id"]);
       else turn.complete();
-      entry?.addAnswer(ending.response);
+      entry?.addAnswer(response);
       entry?.end({ status: 200, isStream: true, outcome: "complete" });
+      const next = steered.end(response);
+      if (next) this.#queue.addFirst(next);
     } catch (error) {
-      turn.fail(body["previous_response_id"]);
+      turn.fail(request.body["previous_response_id"]);
       if (error instanceof ConnectionDroppedError) {
         entry?.end({ status: null, isStream: true, outcome: "dropped" });
         this.#socket.terminate();
@@ -126,7 +128,8 @@ export class ResponsesConnection {
         const problem = this.#toProblem(error);
         entry?.addAnswer(problem.body);
         entry?.end({ status: problem.status, isStream: true, outcome: "complete" });
-        await this.#writer.send(createErrorEvent(problem, streamId)).catch(() => {});
+        steered.fail(problem.message);
+        if (!request.isAutomatic) this.#writer.reply(createErrorEvent(problem, request.streamId));
       }
       entry?.end({ status: null, isStream: true, outcome: "aborted" });
     } finally {
@@ -150,7 +153,7 @@ export class ResponsesConnection {
     const { clock } = this.#services;
     clock.sleep(MAX_MINUTES * 60_000, this.#closed.signal, { background: true }).then(
       () => {
-        this.#writer.sendNow(createErrorEvent(createAgeLimitProblem()));
+        this.#writer.sendNow(createErrorEvent(createAgeProblem()));
         this.#socket.close(1001, "The connection reached its time limit.");
         this.#onClose();
       },
@@ -159,7 +162,7 @@ export class ResponsesConnection {
   }
 
   #onClose(): void {
-    this.#waiting = [];
+    this.#queue.clear();
     this.#closed.abort(new Error("The client disconnected."));
   }
 }
@@ -169,18 +172,13 @@ function createBinaryProblem(): ApiProblem {
   return new ApiProblem(400, message, { code: "invalid_message" });
 }
 
-function createLaneLimitProblem(): ApiProblem {
+function createLaneProblem(): ApiProblem {
   const message = `This WebSocket connection has reached its maximum number of distinct stream IDs (${MAX_NAMED_LANES}). Reuse an existing stream_id or open a new WebSocket connection.`;
   const code = "websocket_stream_limit_reached";
   return new ApiProblem(400, message, { param: "stream_id", code });
 }
 
-function createQueueLimitProblem(count: number): ApiProblem {
-  const message = `This WebSocket connection has ${count} waiting requests and accepts no more. Wait until a response ends, or open a new WebSocket connection.`;
-  return new ApiProblem(429, message, { type: "requests", code: "websocket_queue_limit_reached" });
-}
-
-function createAgeLimitProblem(): ApiProblem {
+function createAgeProblem(): ApiProblem {
   const message = `Responses websocket connection limit reached (${MAX_MINUTES} minutes). Create a new websocket connection to continue.`;
   return new ApiProblem(400, message, { code: "websocket_connection_limit_reached" });
 }

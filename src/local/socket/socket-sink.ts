@@ -44,6 +44,11 @@ export class SocketSink implements EventSink {
     this.#ending.resolve({ error });
   }
 
+  /** Sends an event that does not belong to the response's own events, in the same sequence. */
+  send(event: WireItem): void {
+    this.#writer.reply(this.#number(event));
+  }
+
   #number(event: WireItem): WireItem {
     return { ...event, sequence_number: this.#sequence++, ...this.#lane };
   }
