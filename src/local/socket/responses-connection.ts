@@ -3,7 +3,7 @@ import type { Clock } from "../../base/clock.ts";
 import { getErrorMessage } from "../../base/errors.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { ApiProblem } from "../api-problem.ts";
-import type { RequestLog } from "../http/request-log.ts";
+import type { OpenRequest, RequestLog } from "../http/request-log.ts";
 import { reportFault } from "../report-fault.ts";
 import type { ThreadPoint } from "../responses/conversation/thread.ts";
 import { type StreamServices, streamResponse } from "../responses/events/stream-response.ts";
@@ -12,10 +12,15 @@ import { ConnectionDroppedError } from "../turn/connection-dropped-error.ts";
 import { parseClientEvent, readCreateEvent, readStreamId } from "./client-event.ts";
 import { createErrorEvent } from "./create-error-event.ts";
 import { RequestQueue } from "./request-queue.ts";
-import { ResponseLane } from "./response-lane.ts";
+import { type LaneTurn, ResponseLane } from "./response-lane.ts";
 import { SocketSink } from "./socket-sink.ts";
 import { SocketWriter } from "./socket-writer.ts";
-import { type SteeredRequest, Steering, type SteeringServices } from "./steering.ts";
+import {
+  type SteeredRequest,
+  type SteeredTurn,
+  Steering,
+  type SteeringServices,
+} from "./steering.ts";
 
 /** OpenAI's limits of one connection. */
 const MAX_RUNNING = 16;
@@ -102,39 +107,51 @@ export class ResponsesConnection {
     this.#running += 1;
     const sink = new SocketSink(this.#writer, waiting.streamId);
     const steered = this.#steering.begin(waiting, sink);
-    const { request } = steered;
+    const previous = steered.request.body["previous_response_id"];
     const turn = lane.begin((id) => this.#findResponse(id));
     const entry = this.#services.log?.start("WS", "/v1/responses");
     try {
-      const options = { recent: turn.recent, generate: request.generate };
-      const started = this.#services.responses.start(request.body, null, options);
-      steered.start(String(started.response["id"]));
-      await streamResponse(started, this.#services, sink);
-      const ending = await sink.ended;
-      if ("error" in ending) throw ending.error;
-      const { response } = ending;
-      if (response["status"] === "failed") turn.fail(request.body["previous_response_id"]);
+      const response = await this.#runTurn(steered, turn, sink);
+      if (response["status"] === "failed") turn.fail(previous);
       else turn.complete();
       entry?.addAnswer(response);
       entry?.end({ status: 200, isStream: true, outcome: "complete" });
       const next = steered.end(response);
       if (next) this.#queue.addFirst(next);
     } catch (error) {
-      turn.fail(request.body["previous_response_id"]);
-      if (error instanceof ConnectionDroppedError) {
-        entry?.end({ status: null, isStream: true, outcome: "dropped" });
-        this.#socket.terminate();
-      } else if (!this.#closed.signal.aborted) {
-        const problem = this.#toProblem(error);
-        entry?.addAnswer(problem.body);
-        entry?.end({ status: problem.status, isStream: true, outcome: "complete" });
-        steered.fail(problem.message);
-        if (!request.isAutomatic) this.#writer.reply(createErrorEvent(problem, request.streamId));
-      }
-      entry?.end({ status: null, isStream: true, outcome: "aborted" });
+      turn.fail(previous);
+      this.#reportFailure(error, steered, entry);
     } finally {
       this.#running -= 1;
     }
+  }
+
+  async #runTurn(
+    { request, start }: SteeredTurn,
+    { recent }: LaneTurn,
+    sink: SocketSink,
+  ): Promise<WireItem> {
+    const { body, generate } = request;
+    const started = this.#services.responses.start(body, null, { recent, generate });
+    start(String(started.response["id"]));
+    await streamResponse(started, this.#services, sink);
+    return await sink.ended;
+  }
+
+  /** Reports a request that failed before its response began, or whose connection is lost. */
+  #reportFailure(error: unknown, { request, fail }: SteeredTurn, entry?: OpenRequest): void {
+    const isDropped = error instanceof ConnectionDroppedError;
+    if (isDropped || this.#closed.signal.aborted) {
+      const outcome = isDropped ? "dropped" : "aborted";
+      entry?.end({ status: null, isStream: true, outcome });
+      if (isDropped) this.#socket.terminate();
+      return;
+    }
+    const problem = this.#toProblem(error);
+    entry?.addAnswer(problem.body);
+    entry?.end({ status: problem.status, isStream: true, outcome: "complete" });
+    fail(problem.message);
+    if (!request.isAutomatic) this.#writer.reply(createErrorEvent(problem, request.streamId));
   }
 
   #findResponse(id: string): ThreadPoint | undefined {

@@ -4,25 +4,23 @@ import type { StreamEvent } from "../responses/events/events.ts";
 import type { EventSink } from "../responses/events/stream-response.ts";
 import type { SocketWriter } from "./socket-writer.ts";
 
-/** The end of a response: its last event, or the error that broke it off. */
-export type SocketEnding = { readonly response: WireItem } | { readonly error: unknown };
-
 /** Sends the events of one response as messages of a connection. */
 export class SocketSink implements EventSink {
   readonly signal: AbortSignal;
   readonly #writer: SocketWriter;
   readonly #lane: { readonly stream_id?: string };
-  readonly #ending = Promise.withResolvers<SocketEnding>();
+  readonly #ending = Promise.withResolvers<WireItem>();
   #sequence = 0;
 
   constructor(writer: SocketWriter, streamId: string | null) {
     this.signal = writer.signal;
     this.#writer = writer;
     this.#lane = streamId === null ? {} : { stream_id: streamId };
+    this.#ending.promise.catch(() => {}); // the reader of `ended` handles it
   }
 
-  /** Resolves when the last event is sent, or when the response is broken off. */
-  get ended(): Promise<SocketEnding> {
+  /** Resolves with the response when its last event is sent. Rejects if it is broken off. */
+  get ended(): Promise<WireItem> {
     return this.#ending.promise;
   }
 
@@ -37,11 +35,11 @@ export class SocketSink implements EventSink {
   end(events: readonly StreamEvent[]): void {
     const last: WireItem = events.at(-1) ?? {};
     this.#writer.sendNow(this.#number(last));
-    this.#ending.resolve({ response: readRecord(last, "response") });
+    this.#ending.resolve(readRecord(last, "response"));
   }
 
   abort(error: unknown): void {
-    this.#ending.resolve({ error });
+    this.#ending.reject(error);
   }
 
   /** Sends an event that does not belong to the response's own events, in the same sequence. */
