@@ -62,6 +62,25 @@ describe("A compaction on the Messages API", () => {
     });
   });
 
+  test("includes calls of the API's tools, and no thinking", async () => {
+    const { message } = await startMessagesFixture([
+      [{ think: "Hm." }, { code: "print(6 * 7)" }, { say: "42." }],
+    ]);
+    const thinking = { type: "adaptive" };
+    const tools = [{ type: "code_execution_20250522", name: "code_execution" }];
+    const { content } = await message({ tools, thinking });
+    const answered = [...plain.messages, { role: "assistant", content }];
+    const summary = readString(
+      readBlock(await message({ tools, thinking, messages: answered, compaction }, headers)),
+      "content",
+    );
+    expect(summary.split("\n")).toEqual([
+      "User: Hi.",
+      expect.stringContaining('"code":"print(6 * 7)"'),
+      "Assistant: 42.",
+    ]);
+  });
+
   test("omits the oldest lines of a long conversation, and has a text for an empty one", async () => {
     const { message } = await startMessagesFixture([]);
     const long = Array.from({ length: 100 }, (_, place) => ({

@@ -1,3 +1,4 @@
+import { readString } from "../../base/json.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import type { ApiProblem } from "../api-problem.ts";
 import { SEALING_REMEDY, type Sealer } from "../turn/sealer.ts";
@@ -47,15 +48,18 @@ export function findForgedCompaction(
 /** Describes an item in one line, or not at all if it has no text. */
 function describeItem(item: WireItem): readonly string[] {
   const { type, role, content, name, arguments: args, output } = item;
+  if (type === "reasoning") return [];
   if (type === "function_call") return [shorten(`Call of ${name}: ${args}`)];
   if (type === "function_call_output") return [shorten(`Result: ${toText(output)}`)];
-  const text = type === "message" ? toText(content) : "";
+  if (type !== "message") return [shorten(JSON.stringify(item))]; // a call of one of the API's tools
+  const text = toText(content);
   return text === "" ? [] : [shorten(`${role === "assistant" ? "Assistant" : "User"}: ${text}`)];
 }
 
+/** Returns a text, or the texts of all parts. Images and files have none. */
 function toText(content: unknown): string {
-  if (!Array.isArray(content)) return String(content ?? "");
-  return content.map((part) => String(Object(part)["text"] ?? "")).join("");
+  if (!Array.isArray(content)) return String(content);
+  return content.map((part) => readString({ ...Object(part) }, "text")).join("");
 }
 
 /** Truncates by code points, so that no surrogate pair is split. */

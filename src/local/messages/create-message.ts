@@ -26,7 +26,7 @@ import {
 } from "./message-state.ts";
 import { toModelItems } from "./model-items.ts";
 import { toModelFormat, toModelToolChoice, toModelTools } from "./model-tools.ts";
-import { toSdkToolUses } from "./sdk-tool-uses.ts";
+import { type SdkToolAction, toSdkToolUses } from "./sdk-tool-uses.ts";
 import { findRequestedTitle } from "./title-request.ts";
 import { createFunctionCall, createToolUse } from "./tool-uses.ts";
 
@@ -34,6 +34,7 @@ import { createFunctionCall, createToolUse } from "./tool-uses.ts";
 const MAX_MODEL_CALLS = 100;
 
 const END_TURN: StopReason = { stopReason: "end_turn", stopSequence: null };
+const TOOL_USE: StopReason = { stopReason: "tool_use", stopSequence: null };
 
 /** Creates a message block by block. Calls the model until it answers or calls a tool that the client runs. */
 export async function* createMessage(
@@ -63,24 +64,24 @@ async function* createContent(
     return END_TURN;
   }
   const chosen = listChosenTools(state);
-  const isHosted = (action: ModelAction) => findServerTool(action, chosen) !== null;
+  const isHosted = (action: SdkToolAction) => findServerTool(action, chosen) !== null;
   for (let modelCalls = 0; modelCalls < MAX_MODEL_CALLS; modelCalls++) {
     state.signal.throwIfAborted();
-    const { step, actions, missing } = takeDeferredStep(state) ?? (await takeStep(state));
+    const taken = takeDeferredStep(state) ?? (await takeStep(state));
+    if (taken.missing.length > 0) return yield* searchTools(taken, state);
+    const { step, actions } = taken;
     const { now, later } = splitStep(actions, isHosted);
-    const performed = missing.length === 0 ? now : [];
-    for (const action of performed) {
+    for (const action of now) {
       for (const block of await performAction(action, state)) {
         state.blocks.push(block);
         yield block;
       }
       if (state.stop) return state.stop;
     }
-    if (missing.length > 0) yield* searchTools({ step, actions, missing }, state);
     const use = state.blocks.findLast(({ block }) => block.type === "tool_use");
-    if (use && later.length > 0 && missing.length === 0)
+    if (use && later.length > 0)
       services.deferredActions.add(readString(use.block, "id"), { step, actions: later });
-    if (use) return { stopReason: "tool_use", stopSequence: null };
+    if (use) return TOOL_USE;
     if (state.hasAnswered) return END_TURN;
   }
   throw new StepFault(
@@ -97,13 +98,12 @@ interface CheckedStep extends DeferredStep {
 function* searchTools(
   { step, actions, missing }: CheckedStep,
   state: MessageState,
-): Generator<FinishedBlock, void> {
-  for (const block of createToolUse(createToolSearchUse(missing), state)) {
-    state.blocks.push(block);
-    yield block;
-    const rest = { step, actions, isSearched: true };
-    state.services.deferredActions.add(readString(block.block, "id"), rest);
-  }
+): Generator<FinishedBlock, StopReason> {
+  const { ids, deferredActions } = state.services;
+  const id = ids.next("toolu_");
+  deferredActions.add(id, { step, actions, isSearched: true });
+  yield* createToolUse(createToolSearchUse(missing), state, { callId: id });
+  return TOOL_USE;
 }
 
 /** Takes the rest of a step whose tools have run at the client. */

@@ -1,5 +1,6 @@
 import type { ModelAction } from "../model-action.ts";
 import type { CheckedMessage } from "./check/checked-message.ts";
+import type { SdkToolAction } from "./sdk-tool-uses.ts";
 
 /** The rest of a step, which waits for the result of a call. */
 export interface DeferredStep {
@@ -46,7 +47,7 @@ const MAX_CALLS = 1000;
 /** Splits a step into the actions of this message and the actions after its tools have run. */
 export function splitStep(
   actions: readonly ModelAction[],
-  isHosted: (action: ModelAction) => boolean,
+  isHosted: (action: SdkToolAction) => boolean,
 ): { readonly now: readonly ModelAction[]; readonly later: readonly ModelAction[] } {
   // On either API, a model that calls the client's functions is called again after them.
   const isHandedOver = actions.some(

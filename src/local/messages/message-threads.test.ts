@@ -47,6 +47,14 @@ describe("A thread on the Messages API", () => {
     });
   });
 
+  test("continues after an empty answer", async () => {
+    const { message, asked } = await startMessagesFixture([[{ say: "" }], [{ say: "B." }]]);
+    const one = await message({ ...create }, headers);
+    await message({ ...continueFrom(one), ...say("And?") }, headers);
+    expect(asked[1]?.items).toHaveLength(1);
+    expect(asked[1]?.text).toContain("And?");
+  });
+
   test("needs its beta, and names the field otherwise", async () => {
     const { ask } = await startMessagesFixture([]);
     const body = { ...plain, ...create };

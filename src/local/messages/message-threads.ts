@@ -117,13 +117,15 @@ function createNotFoundProblem(id: string): ApiProblem {
   return new ApiProblem(404, message, { facts: { error_code: "thread_not_found" } });
 }
 
-/** Returns a turn's messages after its answer. A compaction replaces the messages that it summarizes. */
+/**
+ * Returns a turn's messages after its answer. An empty answer is not stored, because messages must have content.
+ * A compaction replaces the messages that it summarizes.
+ */
 export function createNextMessages(
-  body: WireItem,
+  { messages }: WireItem,
   content: readonly WireItem[],
 ): readonly unknown[] {
-  const { messages } = body;
   const isCompacted = content[0]?.["type"] === "compaction";
-  const earlier = Array.isArray(messages) && !isCompacted ? messages : [];
-  return [...earlier, { role: "assistant", content }];
+  const earlier: readonly unknown[] = isCompacted ? [] : Array.from(Object(messages));
+  return content.length === 0 ? earlier : [...earlier, { role: "assistant", content }];
 }

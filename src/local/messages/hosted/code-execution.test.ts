@@ -90,6 +90,21 @@ describe("code execution on the Messages API", () => {
     });
   });
 
+  test("copies the files that the request uploads into the container", async () => {
+    const { message, base } = await startMessagesFixture([
+      [{ shell: ["cat birds.txt"] }, { say: "Owls." }],
+    ]);
+    const body = new FormData();
+    body.append("file", new File(["owls"], "birds.txt"));
+    const init = { method: "POST", headers: { "anthropic-version": "2023-06-01" }, body };
+    const { id } = Object(await (await fetch(`${base}/v1/files`, init)).json());
+    const content = [{ type: "container_upload", file_id: id }];
+    const messages = [{ role: "user", content }];
+    expect(readResults(await message({ tools: [commands], messages }))).toMatchObject([
+      { stdout: "owls" },
+    ]);
+  });
+
   test("runs Python by a command where the tool has no interpreter", async () => {
     const { message } = await startMessagesFixture([[{ code: "print(6 * 7)" }, { say: "42." }]]);
     expect(await message({ tools: [commands] })).toMatchObject({

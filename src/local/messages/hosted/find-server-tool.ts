@@ -1,15 +1,14 @@
 import type { WireItem } from "../../../openai/wire.ts";
-import type { ModelAction } from "../../model-action.ts";
 import { isCodeExecution, isWebFetch, isWebSearch } from "../check/tools.ts";
 import { findShellName, hasEditor } from "../client-tools.ts";
+import type { SdkToolAction } from "../sdk-tool-uses.ts";
 import { toWebQuery } from "./web-search.ts";
 
 /** Returns the tool with which the server performs an action itself, or `null` if the client does. */
-export function findServerTool(action: ModelAction, tools: readonly WireItem[]): WireItem | null {
+export function findServerTool(action: SdkToolAction, tools: readonly WireItem[]): WireItem | null {
   if ("code" in action) return tools.find(isCodeExecution) ?? null;
   if ("shell" in action) return findShellName(tools) === null ? findCommandTool(tools) : null;
   if ("patch" in action) return hasEditor(tools) ? null : findCommandTool(tools);
-  if (!("search" in action)) return null;
   return tools.find(toWebQuery(action.search) === null ? isWebFetch : isWebSearch) ?? null;
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { plain, startMessagesFixture } from "../../../../tests/support/local/messages-fixture.ts";
 import { temporaryTree } from "../../../../tests/support/temporary-tree.ts";
+import { runWebFetch } from "./web-fetch.ts";
 
 const url = "https://owls.example/night";
 const tool = { type: "web_fetch_20250910", name: "web_fetch" };
@@ -88,6 +89,11 @@ describe("web fetch on the Messages API", () => {
       { content: { content: { source: { data: expect.stringMatching(/^.{4}$/s) } } } },
       {},
     ]);
+  });
+
+  test("fails without pages even if the step was not checked", () => {
+    const state = Object({ services: { tools: { web: null } } });
+    expect(() => runWebFetch(url, tool, state)).toThrow("The server has no pages to search.");
   });
 
   test("needs a server with pages", async () => {
