@@ -17,6 +17,7 @@ import {
   type Replay,
   type ResponseWithOutput,
 } from "../responses/events/replay-steps.ts";
+import { toListedItem } from "../responses/to-listed-item.ts";
 import { toPage } from "../store/paging.ts";
 import type { ResponseStore, StoredResponse } from "../store/response-store.ts";
 import type { ToolCatalog } from "../tools/tool-catalog.ts";
@@ -69,7 +70,7 @@ export function responseLifecycleRoutes(app: Hono, services: ResponseLifecycleSe
     const include = readInclude(context.req);
     const { items, hasMore } = store.readInput(id, query);
     const shown = items.map(({ item, id: itemId }) => ({
-      ...toShownMessage(applyIncludes(item, include, catalog)),
+      ...toListedItem(applyIncludes(item, include, catalog)),
       id: itemId,
     }));
     return context.json(toPage(shown, hasMore));
@@ -120,13 +121,4 @@ function showStored(
 
 function describeStatus(status: unknown): string {
   return status === "incomplete" ? "an incomplete" : `a ${status}`;
-}
-
-/** Converts a message to the form that `input_items` returns: with content parts and a status. */
-function toShownMessage(item: WireItem): WireItem {
-  const { type, role, content } = item;
-  if (type !== "message") return item;
-  const part = role === "assistant" ? "output_text" : "input_text";
-  const parts = typeof content === "string" ? [{ type: part, text: content }] : content;
-  return { status: "completed", ...item, content: parts };
 }

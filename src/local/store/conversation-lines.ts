@@ -1,6 +1,7 @@
 import type { WireItem } from "../../openai/wire.ts";
 import { conversationTables } from "./conversation-tables.ts";
 import type { Database } from "./database.ts";
+import { readPositionId } from "./position-id.ts";
 import { POSITIONS_PER_LINE } from "./response-tables.ts";
 import { type Row, readNullableNumber, readNumberColumn, readTextColumn } from "./row.ts";
 import type { SerializedItem } from "./serialized-item.ts";
@@ -9,6 +10,11 @@ import type { SerializedItem } from "./serialized-item.ts";
 export interface LinePosition {
   readonly line: number;
   readonly position: number;
+}
+
+/** A stored item with its address. */
+export interface StoredItem extends SerializedItem {
+  readonly at: number;
 }
 
 /** A range of a conversation, on a line and the lines it forked from. */
@@ -61,7 +67,7 @@ export class ConversationLines {
     );
     this.#fork = database.prepare("SELECT parent, start FROM response_forks WHERE line = ?");
     this.#read = database.prepare(
-      "SELECT item FROM response_items WHERE at >= ? AND at < ? ORDER BY at",
+      "SELECT at, item FROM response_items WHERE at >= ? AND at < ? ORDER BY at",
     );
     // Searches by id, which few items share, instead of by range, which may contain many items.
     this.#having = database.prepare(
@@ -135,25 +141,32 @@ export class ConversationLines {
   /** Writes items from the position on. */
   write({ line, position }: LinePosition, items: readonly SerializedItem[]): void {
     for (const [index, { item, text }] of items.entries()) {
-      const id = typeof item["id"] === "string" ? item["id"] : null;
+      const id = hasId(item) ? item["id"] : null;
       this.#write.run(toAddress({ line, position: position + index }), id, text);
     }
   }
 
-  /** Returns a range's items in order. */
-  read(range: LineRange): readonly SerializedItem[] {
+  /** Returns a range's items in order, with their addresses. */
+  read(range: LineRange): readonly StoredItem[] {
     return this.#splitByLine(range).flatMap(({ line, from, to }) =>
       this.#read
         .all(toAddress({ line, position: from }), toAddress({ line, position: to }))
         .map((row) => {
           const text = readTextColumn(row, "item");
-          return { item: JSON.parse(text), text };
+          return { item: JSON.parse(text), text, at: readNumberColumn(row, "at") };
         }),
     );
   }
 
-  /** Returns the positions in the range of the items with this id. */
+  /** Returns the positions in the range of the items with this id, or with the address that the id contains. */
   findPositions(id: string, range: LineRange): readonly number[] {
+    const at = readPositionId(id);
+    if (at !== null) {
+      const { position } = toLinePosition(at);
+      const [found] = this.read({ line: range.line, from: position, to: position + 1 });
+      const isInRange = position >= range.from && position < range.to;
+      return isInRange && found?.at === at && !hasId(found.item) ? [position] : [];
+    }
     return this.#splitByLine(range).flatMap(({ line, from, to }) =>
       this.#having
         .all(id, toAddress({ line, position: from }), toAddress({ line, position: to }))
@@ -163,6 +176,12 @@ export class ConversationLines {
 
   /** Returns the item with this id on the oldest line that contains one, or `null`. */
   findItem(id: string): WireItem | null {
+    const at = readPositionId(id);
+    if (at !== null) {
+      const [found] = this.#read.all(at, at + 1);
+      const item = found ? JSON.parse(readTextColumn(found, "item")) : {};
+      return found && !hasId(item) ? item : null;
+    }
     const row = this.#first.get(id);
     return row ? JSON.parse(readTextColumn(row, "item")) : null;
   }
@@ -227,6 +246,11 @@ export class ConversationLines {
     pieces.push(piece);
     return pieces.reverse();
   }
+}
+
+/** Returns whether an item has an id of its own. */
+function hasId(item: WireItem): item is WireItem & { readonly id: string } {
+  return typeof item["id"] === "string";
 }
 
 /** Combines a line and a position into one number. */

@@ -3,6 +3,7 @@ import { createTemporaryDataDir } from "../../../tests/support/local-storage.ts"
 import type { WireItem } from "../../openai/wire.ts";
 import { type Database, openDatabase } from "./database.ts";
 import type { PageQuery } from "./paging.ts";
+import { createPositionId } from "./position-id.ts";
 import { type NewResponse, ResponseStore } from "./response-store.ts";
 import { responseTables } from "./response-tables.ts";
 import { serializeItem } from "./serialized-item.ts";
@@ -141,7 +142,9 @@ describe("ResponseStore", () => {
     expect(readTexts(store, "d")).toBe("all");
     const { items } = store.readInput("d", { limit: 100, order: "asc" });
     expect(items.map(({ item }) => item["text"]).join()).toBe("all,y,c asks,c says,d asks");
-    expect(items.map(({ id }) => id).join()).toBe("msg_0,msg_1,msg_2,msg_of_c,msg_4");
+    expect(items.map(({ id }) => id.replace(/_0+/, "_")).join()).toBe(
+      "cmp_8000005,msg_8000006,msg_8000007,msg_of_c,msg_8000009",
+    );
   });
 
   it("finds a stored item by id", () => {
@@ -216,7 +219,7 @@ describe("ResponseStore.delete()", () => {
 });
 
 describe("ResponseStore.readInput()", () => {
-  /** Some items have ids, some occur twice, and one has the id that another gets from its position. */
+  /** Some items have ids, and some occur twice. */
   function storeConversation(
     store: ResponseStore,
   ): readonly (WireItem & { readonly id: string })[] {
@@ -236,7 +239,8 @@ describe("ResponseStore.readInput()", () => {
       store.add({ ...createResponse(`r${turn}`, { input, output }), previous });
       items.push(...input, ...(turn === 8 ? [] : output));
     }
-    return items.map((item, place) => ({ id: `msg_${place}`, ...item }));
+    const { items: shown } = store.readInput("r8", { order: "asc", limit: 100 });
+    return items.map((item, place) => ({ id: String(shown[place]?.id), ...item }));
   }
 
   /** A slow reference implementation. */
@@ -269,10 +273,60 @@ describe("ResponseStore.readInput()", () => {
           }
   });
 
+  it("gives items without an id the same one in every list, unique across conversations", () => {
+    using stage = openStore();
+    const { store } = stage;
+    store.add(createResponse("a"));
+    store.add({ ...createResponse("b"), previous: "a" });
+    store.add({ ...createResponse("c"), previous: "a" });
+    store.add(createResponse("d"));
+    const list = (id: string) =>
+      store.readInput(id, { order: "asc", limit: 9 }).items.map((one) => one.id);
+    const [[first], two, three, [other]] = [list("a"), list("b"), list("c"), list("d")];
+    expect([two[0], three[0]]).toEqual([first, first]);
+    expect(new Set([first, two[2], three[2], other]).size).toBe(4);
+    expect(first).toMatch(/^msg_[0-9a-f]{48}$/);
+    expect([list("a"), list("d")]).toEqual([[first], [other]]);
+    expect(store.findItem(String(first))).toEqual(createMessage("a asks"));
+    const missing = createPositionId("msg_", 2 ** 40);
+    const own = createPositionId("msg_", 2 ** 27 + 1); // the item at this address has an id
+    expect([store.findItem(missing), store.findItem(own)]).toEqual([null, null]);
+  });
+
+  it("keeps the ids of a running response's input when its output is added", () => {
+    using stage = openStore();
+    const { store } = stage;
+    store.add(createResponse("a"));
+    for (const [id, previous] of [
+      ["b", "a"],
+      ["c", null],
+    ] as const) {
+      store.markRunning(id);
+      store.add({ ...createResponse(id, { output: [] }), previous });
+      const input = store.readInput(id, { order: "asc", limit: 9 });
+      store.add({ ...createResponse(`beside ${id}`), previous: "a" });
+      expect([store.isRunning(id), store.get(id)?.output]).toEqual([true, []]);
+      store.add({ ...createResponse(id), previous, replay: { problem: 1 } });
+      expect([store.isRunning(id), store.get(id)?.output]).toEqual([
+        false,
+        [createMessage(`${id} says`, `msg_of_${id}`)],
+      ]);
+      expect(store.get(id)?.replay).toEqual({ problem: 1 });
+      expect(store.readInput(id, { order: "asc", limit: 9 })).toEqual(input);
+    }
+    expect(readTexts(store, "b")).toBe("a asks,a says,b asks,b says");
+    expect(readTexts(store, "beside b")).toBe("a asks,a says,beside b asks,beside b says");
+    store.markRunning("d");
+    store.add(createResponse("d", { output: [] }));
+    expect([store.delete("d"), store.isRunning("d")]).toEqual([true, false]);
+  });
+
   it("rejects a cursor that is not part of the input", () => {
     using stage = openStore();
     storeConversation(stage.store);
-    for (const after of ["", "msg_", "msg_1000", "msg_00", "msg_of_other2", "msg_b1", "msg_3x"])
+    const outside = [0, 1, 2 ** 27 + 10_000, 2 ** 52].map((at) => createPositionId("msg_", at));
+    const own = createPositionId("msg_", 2 ** 27 + 1); // the item at this address has an id
+    for (const after of ["", "msg_", "msg_1000", "msg_of_other2", "msg_b1", own, ...outside])
       expect(() => stage.store.readInput("r8", { order: "asc", limit: 1, after })).toThrow(
         `Invalid 'after': no item with id '${after}' is in this list.`,
       );
@@ -303,7 +357,7 @@ describe("the migration from whole conversations", () => {
     expect(store.readConversation("b").map(({ item }) => item)).toEqual([compaction]);
     expect(store.readInput("b", { order: "asc", limit: 9 }).items).toEqual([
       { id: "msg_1", item: one },
-      { id: "msg_1", item: two },
+      { id: createPositionId("msg_", 2 ** 28 + 1), item: two },
     ]);
     expect([store.findItem("msg_1"), store.has("c")]).toEqual([one, false]);
     expect(store.add({ ...createResponse("d"), previous: "a" })).toBe(true);

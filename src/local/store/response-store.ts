@@ -1,13 +1,14 @@
 import type { WireItem } from "../../openai/wire.ts";
+import { getItemIdPrefix } from "../item-id-prefix.ts";
 import {
   type ConversationEnd,
   ConversationLines,
-  type LineRange,
   toAddress,
   toLinePosition,
 } from "./conversation-lines.ts";
 import type { Database } from "./database.ts";
 import { findPositionPage, type PageQuery } from "./paging.ts";
+import { createPositionId } from "./position-id.ts";
 import { responseTables } from "./response-tables.ts";
 import { type Row, readNullableText, readNumberColumn, readTextColumn } from "./row.ts";
 import type { SerializedItem } from "./serialized-item.ts";
@@ -42,7 +43,7 @@ export interface StoredResponse {
 
 /** One page of a response's input: earlier items from the conversation, then its own. */
 export interface InputPage {
-  /** In the requested order. An item without an id gets one from its position. */
+  /** In the requested order. An item without an id gets one from its address. */
   readonly items: readonly { readonly id: string; readonly item: WireItem }[];
   readonly hasMore: boolean;
 }
@@ -55,6 +56,7 @@ export class ResponseStore {
   readonly #insert;
   readonly #get;
   readonly #positions;
+  readonly #update;
   readonly #delete;
   readonly #mark;
   readonly #unmark;
@@ -74,6 +76,9 @@ export class ResponseStore {
     this.#positions = database.prepare(
       "SELECT end_at, first_place, output_place, next_first_place FROM responses WHERE id = ?",
     );
+    this.#update = database.prepare(
+      "UPDATE responses SET end_at = ?, next_first_place = ?, response = ?, replay = ? WHERE id = ?",
+    );
     this.#delete = database.prepare("DELETE FROM responses WHERE id = ?");
     this.#mark = database.prepare("INSERT INTO running_responses (id) VALUES (?)");
     this.#unmark = database.prepare("DELETE FROM running_responses WHERE id = ?");
@@ -92,8 +97,8 @@ export class ResponseStore {
   }
 
   /**
-   * Marks a response that is about to be stored as running. Storing it again replaces it and ends the mark. If the
-   * process ends first, the response has failed at the next start.
+   * Marks a response that is about to be stored as running. Storing it again adds its output and ends the mark. If
+   * the process ends first, the response has failed at the next start.
    */
   markRunning(id: string): void {
     this.#mark.run(id);
@@ -111,16 +116,14 @@ export class ResponseStore {
     { id, createdAt, response, include, replay, input, output }: Omit<NewResponse, "previous">,
   ): ConversationEnd {
     return this.#database.transaction(() => {
-      if (this.#running.has(id)) this.delete(id);
+      const texts = [JSON.stringify(response), replay ? JSON.stringify(replay) : null] as const;
+      const running = this.#running.has(id) ? this.#findPositions(id) : undefined;
+      if (running) return this.#finishRunning(id, { running, output, texts });
       const after = this.lines.append(before, input, output);
-      const at = toAddress({ line: after.line, position: after.end });
+      const included = JSON.stringify([...include]);
       const first = before?.first ?? 0;
-      const texts = [
-        JSON.stringify([...include]),
-        JSON.stringify(response),
-        replay ? JSON.stringify(replay) : null,
-      ] as const;
-      this.#insert.run(at, id, createdAt, first, after.output, after.first, ...texts);
+      const at = toAddress({ line: after.line, position: after.end });
+      this.#insert.run(at, id, createdAt, first, after.output, after.first, included, ...texts);
       return after;
     });
   }
@@ -158,11 +161,14 @@ export class ResponseStore {
     if (!positions) return { items: [], hasMore: false };
     const all = { line: positions.line, from: positions.first, to: positions.output };
     const { from, to, hasMore } = findPositionPage(all, query, (cursor) =>
-      this.#findShownPositions(cursor, all),
+      this.lines.findPositions(cursor, all),
     );
-    const items = this.lines.read({ line: all.line, from, to }).map(({ item }, index) => {
-      const position = from + index - all.from;
-      return { id: typeof item["id"] === "string" ? item["id"] : `msg_${position}`, item };
+    const items = this.lines.read({ line: all.line, from, to }).map(({ item, at }) => {
+      const { id } = item;
+      return {
+        id: typeof id === "string" ? id : createPositionId(getItemIdPrefix(item), at),
+        item,
+      };
     });
     return { items: query.order === "asc" ? items : items.reverse(), hasMore };
   }
@@ -188,20 +194,32 @@ export class ResponseStore {
     });
   }
 
-  /** Returns the positions of the items that were shown with this id. */
-  #findShownPositions(id: string, all: LineRange): readonly number[] {
-    const positions = this.lines.findPositions(id, all);
-    const [, digits] = /^msg_(0|[1-9]\d{0,14})$/.exec(id) ?? [];
-    const position = all.from + Number(digits ?? Number.NaN);
-    if (!(position < all.to)) return positions;
-    const [at] = this.lines.read({ line: all.line, from: position, to: position + 1 });
-    return typeof at?.item["id"] === "string" ? positions : [...positions, position];
+  /** Adds the output of a response that was stored as running. Its input stays where it is. */
+  #finishRunning(id: string, { running, output, texts }: FinishedRun): ConversationEnd {
+    const { line, end, nextFirst: first } = running;
+    const after =
+      output.length === 0
+        ? { line, end, first }
+        : this.lines.append({ line, end, first }, [], output);
+    const at = toAddress({ line: after.line, position: after.end });
+    this.#update.run(at, after.first, ...texts, id);
+    this.#unmark.run(id);
+    this.#running.delete(id);
+    return after;
   }
 
   #findPositions(id: string): ResponsePositions | undefined {
     const row = this.#positions.get(id);
     return row && toPositions(row);
   }
+}
+
+/** The end of a response that was stored as running. */
+interface FinishedRun {
+  readonly running: ResponsePositions;
+  readonly output: readonly SerializedItem[];
+  /** The JSON of the response and of its replay. */
+  readonly texts: readonly [response: string, replay: string | null];
 }
 
 /** Ends the responses that were running when the process ended. */

@@ -16,20 +16,26 @@ export function createCheckedFetch(fetch: typeof globalThis.fetch): CheckedFetch
   return {
     async fetch(input, init) {
       const request = new Request(input, init);
-      const route = `${request.method} ${new URL(request.url).pathname.replace(/^\/v1/, "")}`;
+      const { pathname, searchParams } = new URL(request.url);
+      const route = `${request.method} ${pathname.replace(/^\/v1/, "")}`;
       const response = await fetch(input, init);
-      readings.push(findProblems(route, response.clone()).catch(() => []));
+      const first = Number(searchParams.get("starting_after") ?? -1) + 1;
+      readings.push(findProblems(route, response.clone(), first).catch(() => []));
       return response;
     },
     problems: async () => (await Promise.all(readings)).flat(),
   };
 }
 
-async function findProblems(route: string, response: Response): Promise<readonly string[]> {
+async function findProblems(
+  route: string,
+  response: Response,
+  first: number,
+): Promise<readonly string[]> {
   const type = response.headers.get("content-type") ?? "";
   const addRoute = (problem: string) => `${route}: ${problem}`;
   if (type.startsWith("text/event-stream"))
-    return findStreamProblems(parseEvents(await response.text())).map(addRoute);
+    return findStreamProblems(parseEvents(await response.text()), first).map(addRoute);
   if (!type.startsWith("application/json")) return [];
   const body: unknown = await response.json();
   if (response.status === 200)

@@ -5,12 +5,15 @@ import { readRecord, readRecords, readString, readStrings } from "../../../src/b
 import type { WireItem } from "../../../src/openai/wire.ts";
 import { findResponseProblems } from "../openapi.ts";
 
-/** Returns the problems of a stream's events according to OpenAI's document, or none if it is not available. */
-export function findStreamProblems(events: readonly WireItem[]): readonly string[] {
+/**
+ * Returns the problems of a stream's events according to OpenAI's document, or none if it is not available. `first` is
+ * the number of the first event.
+ */
+export function findStreamProblems(events: readonly WireItem[], first = 0): readonly string[] {
   const judge = loadJudge();
   if (!judge) return [];
-  const isNumbered = events.every((event, at) => event["sequence_number"] === at);
-  const numbers = isNumbered ? [] : ["the events are not numbered from 0, one by one"];
+  const isNumbered = events.every((event, at) => event["sequence_number"] === first + at);
+  const numbers = isNumbered ? [] : [`the events are not numbered from ${first}, one by one`];
   return [...numbers, ...events.flatMap((event) => findEventProblems(event, judge))];
 }
 
