@@ -239,6 +239,38 @@ describe("a conversation that a response is being created for", () => {
   });
 });
 
+describe("a background response in a conversation", () => {
+  test("adds its items when it is complete, and locks the conversation until then", async () => {
+    const { model, called, release } = createSlowModel();
+    const on = await startProviderFixture([], { model });
+    const conversation = await createConversation(on, { items: [createMessage("One.")] });
+    const { id } = await on.respond({ input: "Two.", conversation, background: true });
+    await called;
+    const second = { model: "any", input: "Three.", conversation, background: true };
+    expect((await on.ask("POST /responses", second)).body["error"]).toMatchObject({
+      code: "conversation_locked",
+    });
+    expect(await listTexts(on, conversation)).toEqual(["One."]);
+    release();
+    const readStatus = async () => (await on.ask(`GET /responses/${id}`)).body["status"];
+    await expect.poll(readStatus).toBe("completed");
+    expect(await listTexts(on, conversation)).toEqual(["One.", "Two.", "Done."]);
+  });
+
+  test("adds nothing if it is cancelled", async () => {
+    const { model, called, release } = createSlowModel();
+    const on = await startProviderFixture([], { model });
+    const conversation = await createConversation(on, { items: [createMessage("One.")] });
+    const { id } = await on.respond({ input: "Two.", conversation, background: true });
+    await called;
+    expect((await on.ask(`POST /responses/${id}/cancel`)).body["status"]).toBe("cancelled");
+    expect(await listTexts(on, conversation)).toEqual(["One."]);
+    release();
+    await on.respond({ input: "Three.", conversation });
+    expect(await listTexts(on, conversation)).toEqual(["One.", "Three.", "Done."]);
+  });
+});
+
 describe("a conversation with compactions", () => {
   test("is read from its last compaction, lists all items, and survives deletions around it", async () => {
     const on = await startReader();

@@ -174,7 +174,6 @@ describe("a recorded exchange", () => {
       "it was refused",
       "the provider has no background",
       "the provider has no computer_call",
-      "the provider has no conversation",
       "the provider has no image_generation_call",
       "the provider has no mcp",
       "the provider has no mcp_call",

@@ -14,7 +14,7 @@ import {
   listTypeNames,
 } from "../support/local/replay-resource.ts";
 
-/** Recorded requests for stored resources: containers, files, vector stores, and responses by id. */
+/** Recorded requests for stored resources: containers, conversations, files, uploads, vector stores, responses. */
 
 interface Exchange {
   readonly id: string;
@@ -34,15 +34,19 @@ const exchanges = readFileSync(join(shared, "recorded/dev.jsonl"), "utf8")
   .map((line): Exchange => JSON.parse(line))
   .filter(({ url, real }) => url.startsWith(base) && real !== "unproven")
   .map((exchange) => ({ ...exchange, path: exchange.url.slice(base.length) }))
-  .filter(({ path }) => /^\/(containers|files|vector_stores|responses\/resp_)/.test(path));
+  .filter(({ path }) =>
+    /^\/(containers|conversations|files|uploads|vector_stores|responses\/resp_)/.test(path),
+  );
 
 type Kept = (typeof exchanges)[number];
 
 /** Explains why an exchange is skipped; `null` if it is not. */
-function findSkipReason({ path, response }: Kept): string | null {
-  if (path.endsWith("/cancel")) return "nothing runs in the background";
+function findSkipReason({ path, request, response }: Kept): string | null {
+  if (/^\/responses.*\/cancel$/.test(path)) return "nothing runs in the background";
   if (isPlainObject(response) && response["background"] === true)
     return "nothing ran in the background";
+  if (path.startsWith("/uploads") && request === null && !path.endsWith("/cancel"))
+    return "its body was not recorded";
   return response === null ? "its answer was not recorded" : null;
 }
 
@@ -57,6 +61,7 @@ async function sendRecorded(
   const here = isGone ? path : await createLocalPath(path, on);
   if (method !== "POST") return await on.ask(`${method} ${here}`);
   if (isPlainObject(request)) return await on.ask(`POST ${here}`, await adaptRequest(request, on));
+  if (path.endsWith("/cancel")) return await on.ask(`POST ${here}`);
   const refused = { body: createForm("recorded.txt", "world_domination") };
   const upload =
     status === 400 ? refused : createUpload(request, isPlainObject(response) ? response : {});
@@ -74,6 +79,7 @@ describe("a recorded request for a stored resource", () => {
     const reasons = exchanges.map(findSkipReason).filter((reason) => reason !== null);
     expect([...new Set(reasons)].toSorted()).toEqual([
       "its answer was not recorded",
+      "its body was not recorded",
       "nothing ran in the background",
       "nothing runs in the background",
     ]);

@@ -5,7 +5,7 @@ import { createVectorStore, findItem, type ProviderFixture } from "./provider-fi
 
 /** Returns why a recorded request cannot be replayed on the local provider, or `null`. */
 export function reasonToSkip(request: WireItem): string | null {
-  const missing = ["conversation", "background", "prompt"].find((key) => request[key]);
+  const missing = ["background", "prompt"].find((key) => request[key]);
   if (missing !== undefined) return `the provider has no ${missing}`;
   const items = readRecords(request, "input");
   const types = [...readRecords(request, "tools"), ...items].map((one) => readString(one, "type"));
@@ -32,9 +32,9 @@ export async function adaptRequest(
   const text = JSON.stringify(request);
   const seals = await createSeals(on);
   const ids = new Map<string, string>();
-  for (const [, id = ""] of text.matchAll(/"(cntr_\w+|vs_\w+|file-\w+)"/g))
+  for (const [, id = ""] of text.matchAll(/"(cntr_\w+|conv_\w+|vs_\w+|file-\w+)"/g))
     if (!ids.has(id)) ids.set(id, await createResource(id, on, files));
-  const named = text.replaceAll(/"(cntr_\w+|vs_\w+|file-\w+)"/g, (_all, id) =>
+  const named = text.replaceAll(/"(cntr_\w+|conv_\w+|vs_\w+|file-\w+)"/g, (_all, id) =>
     JSON.stringify(ids.get(id)),
   );
   const body: WireItem = JSON.parse(named, (key, value: unknown) => {
@@ -63,6 +63,7 @@ async function createSeals({ ask }: ProviderFixture) {
 async function createResource(id: string, on: ProviderFixture, files: StoreFiles): Promise<string> {
   const { ask, fetch, url } = on;
   if (id.startsWith("cntr_")) return readId(await ask("POST /containers", { name: id }));
+  if (id.startsWith("conv_")) return readId(await ask("POST /conversations", {}));
   if (id.startsWith("vs_")) return (await createVectorStore(on, files)).id;
   const form = new FormData();
   form.set("purpose", "user_data");

@@ -9,6 +9,8 @@ export async function createLocalPath(path: string, on: ProviderFixture): Promis
     const { id: response } = await on.respond({ input: "Hi." });
     return path.replace(id, String(response));
   }
+  if (kind === "conversations") return await createConversationPath(path, on);
+  if (kind === "uploads") return await createUploadPath(path, on);
   if (kind === "containers") {
     const { body } = await on.ask("POST /containers", { name: "recorded" });
     if (!id.startsWith("cntr_")) return path;
@@ -23,6 +25,20 @@ export async function createLocalPath(path: string, on: ProviderFixture): Promis
   }
   const file = await uploadForm(on, "/files", createForm("recorded.txt", "user_data"));
   return path.replace(/file-\w+/, readString(file, "id"));
+}
+
+async function createConversationPath(path: string, { ask }: ProviderFixture): Promise<string> {
+  const items = ["user", "assistant"].map((role) => ({ role, content: "Hi." }));
+  const { body } = await ask("POST /conversations", { items });
+  const id = readString(body, "id");
+  const { body: page } = await ask(`GET /conversations/${id}/items`);
+  return path.replace(/conv_\w+/, id).replace(/msg_\w+/, readString(page, "first_id"));
+}
+
+async function createUploadPath(path: string, { ask }: ProviderFixture): Promise<string> {
+  const upload = { filename: "a.txt", purpose: "user_data", bytes: 5, mime_type: "text/plain" };
+  const { body } = await ask("POST /uploads", upload);
+  return path.replace(/upload_\w+/, readString(body, "id"));
 }
 
 /** Returns the recorded upload: its original bytes, or a form with the file of the response. */
