@@ -1,102 +1,16 @@
 import { describe, expect, test } from "vitest";
-import { createTemporaryDataDir } from "../../../../tests/support/local-storage.ts";
+import {
+  catalog,
+  createAnswer,
+  createCodeCall,
+  createUserMessage,
+  ids,
+  openConversations,
+} from "../../../../tests/support/local/stored-conversations.ts";
 import type { WireItem } from "../../../openai/wire.ts";
-import { ConversationStore } from "../../conversations/conversation-store.ts";
-import { randomIds } from "../../ids.ts";
-import { openDatabase } from "../../store/database.ts";
-import { ResponseStore } from "../../store/response-store.ts";
-import { builtInCatalog } from "../../tools/index.ts";
-import { type Sealer, sealer as sealerOf } from "../../turn/sealer.ts";
+import { sealer as sealerOf } from "../../turn/sealer.ts";
 import { createCompactionItem } from "./compaction.ts";
-import { Conversations } from "./conversations.ts";
 import { countInputTokens } from "./count-input-tokens.ts";
-import { NamedConversations } from "./named-conversations.ts";
-import { Threads } from "./threads.ts";
-
-const ids = randomIds();
-const catalog = builtInCatalog;
-const createUserMessage = (content: string): WireItem => ({
-  type: "message",
-  role: "user",
-  content,
-});
-const createAnswer = (text: string): WireItem => ({
-  id: ids.next("msg_"),
-  type: "message",
-  role: "assistant",
-  content: [{ type: "output_text", text }],
-});
-const createCodeCall = (container_id: string): WireItem => ({
-  id: ids.next("ci_"),
-  type: "code_interpreter_call",
-  container_id,
-});
-
-/** Creates conversations over a database, with helpers that run turns. */
-function openConversations() {
-  const folder = createTemporaryDataDir();
-  const database = openDatabase(folder.path);
-  const real = sealerOf(new Uint8Array(32).fill(7));
-  const counted = { opened: 0 };
-  const sealer: Sealer = {
-    seal: (content) => real.seal(content),
-    open(text) {
-      counted.opened += 1;
-      return real.open(text);
-    },
-  };
-  const openStored = (by: Sealer) => {
-    const store = new ResponseStore(database);
-    const { lines } = store;
-    const threads = new Threads({ sealer: by, catalog });
-    const named = new NamedConversations({
-      store: new ConversationStore(database, lines),
-      ...{ lines, threads, ids, seconds: () => 1 },
-    });
-    return { store, named, conversations: new Conversations({ store, named, threads, catalog }) };
-  };
-  const { store, named, conversations } = openStored(sealer);
-  const createReasoning = (text: string): WireItem => ({
-    id: ids.next("rs_"),
-    type: "reasoning",
-    summary: [],
-    encrypted_content: real.seal({ text }),
-  });
-  /** Returns conversations with an empty cache, as after a restart. */
-  const createUncached = (by: Sealer = real) => openStored(by).conversations;
-  /** Stores one turn and returns the id of its response. */
-  const storeTurn = (
-    previous: string | null,
-    input: readonly WireItem[],
-    output: readonly WireItem[],
-  ): string => {
-    const conversation = conversations.createConversation({ previousResponseId: previous, input });
-    const response = { id: ids.next("resp_"), created_at: 1, status: "completed", output };
-    conversations.store({ response, output, include: new Set(), conversation });
-    return response.id;
-  };
-  const continueFrom = (
-    previous: string,
-    input: readonly WireItem[] = [createUserMessage("Next.")],
-  ) => conversations.createConversation({ previousResponseId: previous, input });
-  return {
-    ...{
-      store,
-      named,
-      conversations,
-      sealer,
-      counted,
-      thought: createReasoning,
-      afresh: createUncached,
-      turn: storeTurn,
-      goOn: continueFrom,
-    },
-    [Symbol.dispose]() {
-      database[Symbol.dispose]();
-      folder[Symbol.dispose]();
-    },
-  };
-}
 
 describe("a continued conversation", () => {
   test("equals the conversation read from the database", () => {
