@@ -103,6 +103,15 @@ describe("the items of a conversation", () => {
     expect([await listTexts(on, two), await listTexts(on, one)]).toEqual([[], ["Real."]]);
   });
 
+  test("keep the id under which a response lists them", async () => {
+    const on = await startReader();
+    const { id: response } = await on.respond({ input: "One." });
+    const { body } = await on.ask(`GET /responses/${response}/input_items`);
+    const id = String(body["first_id"]);
+    const conversation = await createConversation(on, { items: [{ type: "item_reference", id }] });
+    expect(await listItems(on, conversation)).toEqual(body["data"]);
+  });
+
   test("have all fields that OpenAI's schema requires, whichever fields a client omits", async () => {
     const on = await startReader();
     const call = { call_id: "call_1" };

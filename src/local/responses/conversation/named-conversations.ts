@@ -139,7 +139,7 @@ export class NamedConversations {
       if (item["type"] === "compaction_trigger") throw createTriggerProblem(index);
       const stored = typeof item["id"] === "string" ? this.#lines.findItem(item["id"]) : null;
       if (isReference(item)) this.#checkReference(item, stored, index);
-      return assignItemId(stored ?? item, this.#ids);
+      return assignItemId(stored ? { ...stored, id: item["id"] } : item, this.#ids);
     });
     this.#threads.checkSeals(prepared, 0);
     return prepared.map(serializeItem);
