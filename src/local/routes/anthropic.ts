@@ -1,0 +1,25 @@
+import type { Hono } from "hono";
+import type { RequestLog } from "../http/request-log.ts";
+import { Messages } from "../messages/messages.ts";
+import type { TurnServices } from "../turn/turn.ts";
+import { type AnthropicFileServices, anthropicFileRoutes } from "./anthropic-files.ts";
+import { anthropicModelRoutes } from "./anthropic-models.ts";
+import { messageRoutes } from "./messages.ts";
+
+/** Services of Anthropic's routes. */
+export interface AnthropicServices extends AnthropicFileServices {
+  readonly turns: TurnServices;
+  readonly maxBodyBytes: number;
+  /** Called with unexpected errors that occur after a stream has started. */
+  readonly onFault: (error: unknown) => void;
+  readonly log: RequestLog | null;
+}
+
+/** Anthropic's API. Register it before OpenAI's: both have some paths, which OpenAI's handlers would take. */
+export function anthropicRoutes(app: Hono, services: AnthropicServices): void {
+  const { turns, files, ids, maxBodyBytes, onFault, log } = services;
+  const messages = new Messages(turns, (id) => files.get(id) !== undefined);
+  messageRoutes(app, { messages, ids, maxBodyBytes, onFault, log });
+  anthropicFileRoutes(app, services);
+  anthropicModelRoutes(app, ids);
+}
