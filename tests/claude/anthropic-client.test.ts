@@ -137,7 +137,7 @@ describe.skipIf(anthropicMissing)("Anthropic's SDK", () => {
     expect(await models.retrieve("claude-any")).toMatchObject({ id: "claude-any", type: "model" });
     await expect(messages.batches.create({ requests: [] })).rejects.toMatchObject({
       status: 404,
-      message: expect.stringContaining("Message batches are not supported by the local provider."),
+      message: expect.stringContaining("This server does not serve message batches."),
     });
   });
 

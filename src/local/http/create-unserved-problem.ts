@@ -39,6 +39,7 @@ const UNSERVED: ReadonlyMap<string, readonly [what: string, remedy: string]> = n
   ["evals", ["evals", USE_OTHER_SERVER]],
   ["fine_tuning", ["fine-tuning", USE_OTHER_SERVER]],
   ["images", ["image generation", USE_OTHER_SERVER]],
+  ["messages/batches", ["message batches", "Send each request to POST /v1/messages."]],
   ["moderations", ["moderations", USE_OTHER_SERVER]],
   ["organization", ["the administration API", USE_OTHER_SERVER]],
   ["realtime", ["the Realtime API", USE_RESPONSES]],

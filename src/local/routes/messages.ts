@@ -50,14 +50,7 @@ export function messageRoutes(app: Hono, services: MessageRouteServices): void {
     const count = { input_tokens: inputTokens, ...(request.listsEdits ? edited : {}) };
     return createJsonResponse(count, ids);
   });
-  app.all("/v1/messages/batches/*", rejectBatches);
   app.get("/api/hello", () => createJsonResponse({ message: "hello" }, ids));
-}
-
-function rejectBatches(): never {
-  const message =
-    "Message batches are not supported by the local provider. Send each request to /v1/messages.";
-  throw new ApiProblem(404, message);
 }
 
 /** Returns the names of the betas that the client asks for. */
