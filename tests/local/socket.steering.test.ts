@@ -151,25 +151,28 @@ describe("steering a running response", () => {
     });
   });
 
-  test("fails with the request that the input waits for", async () => {
-    const { client, release } = await openSteeredSocket(
-      thinkThen([{ call: { name: "look", args: {}, callId: "call_1" } }]),
-    );
-    const id = await startResponse(client, { tools: [look] });
-    client.send(steer(id, "Small."));
-    await skipTo(client, "response.steer.accepted");
-    release();
-    await skipTo(client, "response.steer.pending");
-    client.create({ input: "No output.", store: false, previous_response_id: id });
-    expect(await client.next()).toMatchObject({
-      type: "response.steer.failed",
-      error: {
-        code: "successor_creation_failed",
-        message: expect.stringContaining("No tool output found"),
-      },
-    });
-    expect(await client.next()).toMatchObject({ type: "error", status: 400 });
-  });
+  test.each(["No output.", undefined])(
+    "fails with the request that the input waits for, with the input %j",
+    async (input) => {
+      const { client, release } = await openSteeredSocket(
+        thinkThen([{ call: { name: "look", args: {}, callId: "call_1" } }]),
+      );
+      const id = await startResponse(client, { tools: [look] });
+      client.send(steer(id, "Small."));
+      await skipTo(client, "response.steer.accepted");
+      release();
+      await skipTo(client, "response.steer.pending");
+      client.create({ input, store: false, previous_response_id: id });
+      expect(await client.next()).toMatchObject({
+        type: "response.steer.failed",
+        error: {
+          code: "successor_creation_failed",
+          message: expect.stringContaining("No tool output found"),
+        },
+      });
+      expect(await client.next()).toMatchObject({ type: "error", status: 400 });
+    },
+  );
 
   test("fails with one event if the continuation cannot be created", async () => {
     const { client, release } = await openSteeredSocket(

@@ -14,7 +14,7 @@ export function listRequiredInput(response: WireItem, catalog: ToolCatalog): rea
 }
 
 function createStub({ type, call_id, name }: WireItem, { calls }: ToolCatalog): WireItem {
-  const [answer] = [...calls].find(([, call]) => call === type) ?? [];
+  const [answer] = [...calls].filter(([, call]) => call === type).map(([name]) => name);
   const stub = { type: answer, call_id };
   if (type === "function_call") return { ...stub, name };
   return type === "tool_search_call" ? { ...stub, execution: "client" } : stub;

@@ -29,13 +29,15 @@ export class SocketSink implements EventSink {
   }
 
   /**
-   * Sends the last event only. Over HTTP an error event precedes the end of a failed response; here, clients take
-   * either for the end of the response and the other one for the end of the next.
+   * Sends the last events without the error event that precedes the end of a failed response over HTTP: clients take
+   * either for the end of the response, and would take the other one for the end of the next.
    */
   end(events: readonly StreamEvent[]): void {
-    const last: WireItem = events.at(-1) ?? {};
-    this.#writer.sendNow(this.#number(last));
-    this.#ending.resolve(readRecord(last, "response"));
+    for (const event of events) {
+      if (event.type === "error") continue;
+      this.#writer.sendNow(this.#number(event));
+      this.#ending.resolve(readRecord(event, "response"));
+    }
   }
 
   abort(error: unknown): void {
