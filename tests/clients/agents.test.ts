@@ -49,7 +49,7 @@ function createLook(asked: unknown[], options: { readonly deferLoading?: boolean
   });
 }
 
-/** Returns the raw items of a run with this type. */
+/** Returns the raw items that contain this text. */
 function findRawItems(items: readonly { readonly rawItem?: unknown }[], name: string): unknown[] {
   return items
     .map(({ rawItem }) => rawItem)

@@ -157,6 +157,14 @@ describeClient("@anthropic-ai/sdk", {
     expect(input_tokens).toBeGreaterThan(0);
   },
 
+  async "list of models"() {
+    const client = await start([[{ say: "Unused." }]]);
+    const ids: string[] = [];
+    for await (const { id, type } of client.models.list()) if (type === "model") ids.push(id);
+    expect(ids).not.toEqual([]);
+    expect(await client.models.retrieve(ids[0] ?? "")).toMatchObject({ id: ids[0] });
+  },
+
   async "errors and retries"() {
     const overloaded = { status: 529, message: "Overloaded." };
     const client = await start([[{ fail: overloaded }], [{ say: "Hello." }]]);

@@ -10,7 +10,7 @@ import {
 } from "./support/codex.ts";
 import { describeClient } from "./support/describe-client.ts";
 import { ANSWER, ANSWER_SCHEMA, PAGES, PIXEL } from "./support/samples.ts";
-import { type Script, type ServeOptions, serve } from "./support/serve.ts";
+import { type Script, type ServedProvider, type ServeOptions, serve } from "./support/serve.ts";
 
 interface StartOptions extends ServeOptions {
   readonly provider?: CodexProvider;
@@ -20,9 +20,9 @@ interface StartOptions extends ServeOptions {
 async function start(
   script: Script,
   { provider = "local", files = {}, ...options }: StartOptions = {},
-): Promise<Codex> {
-  const { url } = await serve(script, options);
-  return await createCodex(url, provider, files);
+): Promise<Codex & Pick<ServedProvider, "requests">> {
+  const { url, requests } = await serve(script, options);
+  return { ...(await createCodex(url, provider, files)), requests };
 }
 
 const runCommand = (cmd: string) => ({ call: { name: "exec_command", args: { cmd } } });
@@ -37,6 +37,7 @@ describeClient("@openai/codex", {
   async "plain turn"() {
     const codex = await start([[{ say: "Hello." }]]);
     expect(readLastMessage(await codex.exec(["Hi."]))).toBe("Hello.");
+    await expect.poll(() => codex.requests).toEqual(["POST /v1/responses 200"]);
   },
 
   async streaming() {
@@ -115,6 +116,8 @@ describeClient("@openai/codex", {
     const events = await codex.exec(["Run."]);
     expect(findItems(events, "command_execution")).toMatchObject([{ aggregated_output: "owl\n" }]);
     expect(findItems(events, "error")).toEqual([]);
+    const turn = "WS /v1/responses 200"; // the first one only prepares the connection
+    await expect.poll(() => codex.requests).toEqual([turn, turn, turn]);
     expect(readLastMessage(events)).toBe("Done.");
   },
 

@@ -40,7 +40,7 @@ function createLook(asked: unknown[]) {
   );
 }
 
-/** Returns what the message has besides its text, as JSON. */
+/** Returns the whole message as JSON: its text, tool calls and annotations. */
 function describeOutputs(message: AIMessage | AIMessageChunk): string {
   return JSON.stringify([message.content, message.additional_kwargs]);
 }

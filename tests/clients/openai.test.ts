@@ -270,6 +270,67 @@ describeClient("openai", {
     await expect(client.conversations.retrieve(id)).rejects.toThrow(OpenAI.NotFoundError);
   },
 
+  async "background and cancel"() {
+    const client = await start([[{ stall: 300 }, { say: "Done." }], [{ stall: 60_000 }]]);
+    let response = await client.responses.create({ model, input: "Work.", background: true });
+    expect(["queued", "in_progress"]).toContain(response.status);
+    while (response.status === "queued" || response.status === "in_progress") {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      response = await client.responses.retrieve(response.id);
+    }
+    expect([response.status, response.output_text]).toEqual(["completed", "Done."]);
+    const { id } = await client.responses.create({ model, input: "Work.", background: true });
+    expect(await client.responses.cancel(id)).toMatchObject({ status: "cancelled" });
+  },
+
+  async "resumed stream"() {
+    const client = await start([[{ say: "One." }, { stall: 300 }, { say: "Two." }]]);
+    const stream = await client.responses.create({
+      model,
+      input: "Count.",
+      background: true,
+      stream: true,
+    });
+    let [id, seen] = ["", -1];
+    for await (const event of stream) {
+      if (event.type === "response.created") ({ id } = event.response);
+      seen = event.sequence_number;
+      if (event.type === "response.output_text.delta") break;
+    }
+    const rest = await client.responses.retrieve(id, { stream: true, starting_after: seen });
+    const numbers = [];
+    let output: unknown;
+    for await (const event of rest) {
+      numbers.push(event.sequence_number);
+      if (event.type === "response.completed") ({ output } = event.response);
+    }
+    expect(numbers[0]).toBe(seen + 1);
+    expect(output).toMatchObject([
+      { content: [{ text: "One." }] },
+      { content: [{ text: "Two." }] },
+    ]);
+  },
+
+  async "uploads in parts"() {
+    const client = await start([[{ say: "Unused." }]]);
+    const upload = await client.uploads.create({
+      bytes: 10,
+      filename: "owls.txt",
+      mime_type: "text/plain",
+      purpose: "user_data",
+    });
+    const ids: string[] = [];
+    for (const text of ["Twelv", "e owl"]) {
+      const data = await toFile(Buffer.from(text), "part");
+      const part = await client.uploads.parts.create(upload.id, { data });
+      ids.push(part.id);
+    }
+    const done = await client.uploads.complete(upload.id, { part_ids: ids });
+    expect(done.status).toBe("completed");
+    const content = await client.files.content(done.file?.id ?? "");
+    expect(await content.text()).toBe("Twelve owl");
+  },
+
   async WebSocket() {
     const client = await start([[{ say: "One." }], [{ say: "Two." }]]);
     const socket = new ResponsesWS(client);
@@ -282,7 +343,7 @@ describeClient("openai", {
       });
     try {
       const first = await ask("Count.");
-      const second = await ask("Go on.", first.id);
+      const second = await ask("Continue.", first.id);
       expect(second).toMatchObject({ previous_response_id: first.id, status: "completed" });
       expect(second.output).toMatchObject([{ content: [{ text: "Two." }] }]);
     } finally {

@@ -155,7 +155,7 @@ describe("a request of Codex", () => {
     const { run } = await startCodex(({ items }) => [{ say: JSON.stringify(items) }]);
     const compacted = await run({ input: [...input, { type: "compaction_trigger" }] });
     expect(readOutput(compacted)).toMatchObject([{ type: "compaction" }]);
-    const next = [...readOutput(compacted), createMessage("user", "Go on.")];
+    const next = [...readOutput(compacted), createMessage("user", "Continue.")];
     expect(readAnswer(await run({ input: next }))).toContain("Fix the bug.");
   });
 });

@@ -84,7 +84,7 @@ export const toolSearch: ToolRecord = {
   },
 };
 
-const QUERY = createStringsSchema({ query: "What the tools should do." });
+const QUERY = createStringsSchema({ query: "The purpose of the tools." });
 
 /** Whether a tool is loaded only on demand. A namespace is deferred if any of its tools is. */
 function isDeferred(tool: WireItem): boolean {

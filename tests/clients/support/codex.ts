@@ -24,12 +24,12 @@ export interface CodexItem {
 export type CodexProvider =
   /** A provider of the user's configuration. */
   | "local"
-  /** The same with the name "OpenAI", for which Codex uses what only OpenAI has. */
+  /** A provider with the name "OpenAI", for which Codex also uses fields and items that it keeps from others. */
   | "OpenAI"
   /** Codex's built-in provider with another base URL. It prefers WebSockets. */
   | "built-in";
 
-/** A Codex CLI with a home and a work folder of its own. */
+/** A Codex CLI with its own home and work folder. */
 export interface Codex {
   /** Its work folder. */
   readonly folder: string;
@@ -72,7 +72,7 @@ export async function createCodex(
   };
 }
 
-/** Returns the items of a turn with this type that Codex completed. */
+/** Returns the items with this type that Codex completed. */
 export function findItems(events: readonly CodexEvent[], type: string): CodexItem[] {
   return events.flatMap(({ type: kind, item }) =>
     kind === "item.completed" && item?.type === type ? [item] : [],

@@ -1,17 +1,20 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished } from "vitest";
 
-/** A local provider in a process of its own. It ends with the test. */
+/** A local provider in a separate process, which ends with the test. */
 export interface ServedProvider {
   /** The base URL of OpenAI's API. It ends in `/v1`. */
   readonly url: string;
   /** The base URL of Anthropic's API: the same without `/v1`. */
   readonly anthropicUrl: string;
+  /** The requests so far, each with its method, path and status, as the server prints them. */
+  readonly requests: readonly string[];
 }
 
 /** One inner array of actions per model call, as in a JSON file for `wink serve --model`. */
@@ -37,8 +40,12 @@ export async function serve(script: Script, { pages }: ServeOptions = {}): Promi
     },
   );
   onTestFinished(() => stopServer(server));
-  const { url } = JSON.parse(await readFirstLine(server)) as { readonly url: string };
-  return { url, anthropicUrl: url.replace(/\/v1$/, "") };
+  const lines = createInterface(server.stdout)[Symbol.asyncIterator]();
+  const first = await readFirstLine(lines, server);
+  const { url } = JSON.parse(first) as { readonly url: string };
+  const requests: string[] = [];
+  void collectRequests(lines, requests);
+  return { url, anthropicUrl: url.replace(/\/v1$/, ""), requests };
 }
 
 const MAIN = fileURLToPath(new URL("../../../src/cli/main.ts", import.meta.url));
@@ -62,14 +69,25 @@ function prefixPaths(prefix: string, files: Readonly<Record<string, string>>) {
   );
 }
 
-/** Returns the line in which the server prints its URL. Throws with its error output if it ends before. */
-async function readFirstLine({ stdout, stderr }: ChildProcess): Promise<string> {
+/** Returns the line with the server's URL. Throws with its error output if it ends before. */
+async function readFirstLine(
+  lines: AsyncIterator<string>,
+  { stderr }: ChildProcessByStdio<null, Readable, Readable>,
+): Promise<string> {
   let errors = "";
-  stderr?.on("data", (chunk: Buffer) => {
+  stderr.on("data", (chunk: Buffer) => {
     errors = (errors + chunk.toString()).slice(-10_000);
   });
-  if (stdout) for await (const line of createInterface(stdout)) return line;
+  const { value, done } = await lines.next();
+  if (!done) return value;
   throw new Error(`wink serve ended without printing its URL: ${errors}`);
+}
+
+async function collectRequests(lines: AsyncIterator<string>, requests: string[]): Promise<void> {
+  for (let line = await lines.next(); !line.done; line = await lines.next()) {
+    const { method, path, status } = Object(JSON.parse(line.value).request);
+    requests.push(`${method} ${path} ${status}`);
+  }
 }
 
 /** Ends the server like a user, with a signal. It must end without an error. */

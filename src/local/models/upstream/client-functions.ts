@@ -3,7 +3,7 @@ import { createStringsSchema } from "../../tools/object-schema.ts";
 import type { ChatFunction } from "./chat-function.ts";
 
 /**
- * Converts a tool of the client to functions: a function, a custom tool, or all tools of a namespace. Other tools
+ * Converts a tool of the client to functions: a function, a custom tool, or all tools in a namespace. Other tools
  * have none.
  */
 export function toClientFunctions(tool: object): readonly ChatFunction[] {
