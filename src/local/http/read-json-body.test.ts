@@ -20,6 +20,16 @@ describe("readJsonBody()", () => {
     await expect(readJsonBody(createRequest("{"), 100)).rejects.toMatchObject(refused);
   });
 
+  test("rejects a body that is nested too deeply", async () => {
+    const nest = (depth: number) => createRequest("[".repeat(depth) + "]".repeat(depth));
+    expect(await readJsonBody(nest(1000), 10_000)).toBeInstanceOf(Array);
+    await expect(readJsonBody(nest(2000), 10_000)).rejects.toMatchObject({
+      status: 400,
+      message:
+        "We could not parse the JSON body of your request: It is nested more than 1000 levels deep.",
+    });
+  });
+
   test("stops reading a body that is too long", async () => {
     let [given, isCancelled] = [0, false];
     const endless = new ReadableStream({

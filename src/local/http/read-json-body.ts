@@ -1,10 +1,11 @@
-import { parseJson } from "../../base/json.ts";
+import { isTooDeep, MAX_JSON_DEPTH, parseJson } from "../../base/json.ts";
 import { ApiProblem } from "../api-problem.ts";
 import { LazyRequest } from "./lazy-request.ts";
 
 /**
- * Reads a request's JSON body. A body that exceeds the limit is rejected before it is buffered whole. `emptyBody` is the
- * value of an empty body, which is rejected by default.
+ * Reads a request's JSON body. A body that exceeds the limit is rejected before it is buffered whole, and one that is
+ * nested too deeply because it could not be written as JSON again. `emptyBody` is the value of an empty body, which is
+ * rejected by default.
  */
 export async function readJsonBody(
   request: Request,
@@ -14,9 +15,15 @@ export async function readJsonBody(
   const text = await readBodyText(request, maxBytes);
   if (text === "" && emptyBody !== undefined) return emptyBody;
   const json = parseJson(text);
-  if (json.ok) return json.value;
-  const message = `We could not parse the JSON body of your request: ${json.problem}`;
-  throw new ApiProblem(400, message);
+  if (!json.ok) throw createBodyProblem(json.problem);
+  // A shorter body cannot be nested too deeply, and most bodies are short.
+  if (text.length > MAX_JSON_DEPTH && isTooDeep(json.value))
+    throw createBodyProblem(`It is nested more than ${MAX_JSON_DEPTH} levels deep.`);
+  return json.value;
+}
+
+function createBodyProblem(problem: string): ApiProblem {
+  return new ApiProblem(400, `We could not parse the JSON body of your request: ${problem}`);
 }
 
 /** The HTTP parser enforces a declared `content-length`; without one the bytes are counted here. */
