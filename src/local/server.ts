@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Hono } from "hono";
 import { raceAbort } from "../base/clock.ts";
 import { ChatCompletions } from "./chat/chat-completions.ts";
+import { CompletionStore } from "./chat/completion-store.ts";
 import { Containers } from "./containers/containers.ts";
 import { ConversationStore } from "./conversations/conversation-store.ts";
 import { createApi } from "./http/create-api.ts";
@@ -95,7 +96,7 @@ export async function startServer(
   const background = new BackgroundResponses({ responses, conversations, catalog, onFault });
   responseRoutes(app, { responses, background, catalog, maxBodyBytes, onFault, log });
   responseLifecycleRoutes(app, { store, background, catalog });
-  const completions = new ChatCompletions(turns, clock);
+  const completions = new ChatCompletions({ turns, clock, store: new CompletionStore(database) });
   chatCompletionRoutes(app, { completions, maxBodyBytes, onFault, log });
   containerRoutes(app, { containers, files });
   const onDelete = (id: string) => vectorStores.files.removeEverywhere(id);

@@ -5,17 +5,29 @@ import type { TurnOutcome, TurnServices } from "../turn/turn.ts";
 import { UsageMeter } from "../turn/usage-meter.ts";
 import { createChatModel } from "./chat-model.ts";
 import { type ChatCheck, createChatCheck } from "./check/request.ts";
-import type { StartedCompletion } from "./completion-object.ts";
+import { createCompletionObject, type StartedCompletion } from "./completion-object.ts";
+import type { CompletionStore } from "./completion-store.ts";
 
-/** Creates chat completions: validates a request and runs its turn as one of the Responses API. */
+/** Options of {@link ChatCompletions}. */
+export interface ChatOptions {
+  readonly turns: TurnServices;
+  readonly clock: Clock;
+  /** Receives the completions of requests with `store: true`. */
+  readonly store: CompletionStore;
+}
+
+/** Creates chat completions: validates a request, runs its turn as one of the Responses API, and stores the result. */
 export class ChatCompletions {
+  /** The stored completions. */
+  readonly store: CompletionStore;
   readonly #turns: TurnServices;
   readonly #clock: Clock;
   #check: ChatCheck | null = null;
 
-  constructor(turns: TurnServices, clock: Clock) {
+  constructor({ turns, clock, store }: ChatOptions) {
     this.#turns = turns;
     this.#clock = clock;
+    this.store = store;
   }
 
   /** Validates a request. Throws the error that OpenAI would return, before anything runs. */
@@ -28,10 +40,11 @@ export class ChatCompletions {
 
   /** Runs the turn. Throws if it fails: unlike a response, a completion has no failed status. */
   async finish(
-    { request, usage }: StartedCompletion,
+    started: StartedCompletion,
     signal: AbortSignal,
     listener?: TurnListener,
   ): Promise<TurnOutcome> {
+    const { request, usage } = started;
     const { model, items, tools, toolChoice, format, maxOutputTokens, parallelToolCalls } = request;
     const input = {
       model,
@@ -51,6 +64,8 @@ export class ChatCompletions {
     const services = { ...this.#turns, model: createChatModel(this.#turns.model, request.stop) };
     const outcome = await runTurn(input, services, listener);
     if (outcome.problem) throw outcome.problem;
+    const { storedMessages } = request;
+    if (storedMessages) this.store.add(createCompletionObject(started, outcome), storedMessages);
     return outcome;
   }
 }

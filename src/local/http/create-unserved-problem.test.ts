@@ -14,8 +14,6 @@ describe("createUnservedProblem()", () => {
     ["POST", "/v1/audio/speech", "does not serve speech and transcription."],
     ["POST", "/v1/images/generations", "does not serve image generation."],
     ["GET", "/v1/assistants/asst_1", "does not serve the Assistants API. Use POST /v1/responses."],
-    ["GET", "/v1/chat/completions", "does not serve stored chat completions."],
-    ["DELETE", "/v1/chat/completions/chatcmpl-1", "does not serve stored chat completions."],
     ["POST", "/v1/v1/messages", "Use a base URL without '/v1' for Anthropic's SDKs."],
     ["POST", "/chat/completions", "Use a base URL that ends in '/v1'."],
   ])("says what to use instead of %s %s", (method, path, hint) => {

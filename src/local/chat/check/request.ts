@@ -41,6 +41,8 @@ export interface ChatRequest {
   readonly serviceTier: string;
   /** The request's `metadata`, which the completion repeats; `null` if it has none. */
   readonly metadata: WireItem | null;
+  /** The messages to store with the completion; `null` if it is not stored. */
+  readonly storedMessages: readonly WireItem[] | null;
   /** The estimated number of input tokens. */
   readonly inputTokens: number;
 }
@@ -63,6 +65,7 @@ export function createChatCheck(catalog: ToolCatalog): ChatCheck {
     return {
       ...readSettings(body),
       items: toItems(messages),
+      storedMessages: body["store"] === true ? messages : null,
       tools: selectAllowedTools(toolChoice, tools, catalog).tools,
       toolChoice,
       inputTokens: countJsonTokens({ messages, tools }),

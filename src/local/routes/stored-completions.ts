@@ -1,0 +1,81 @@
+import type { Hono, HonoRequest } from "hono";
+import { readRecord } from "../../base/json.ts";
+import { notFound } from "../api-problem.ts";
+import type { CompletionStore, StoredCompletion } from "../chat/completion-store.ts";
+import { checkQuery } from "../http/check-query.ts";
+import { readValidBody } from "../http/read-valid-body.ts";
+import { metadata } from "../responses/check/common-fields.ts";
+import { findPositionPage, type PageQuery, readPageQuery, toPage } from "../store/paging.ts";
+import { object } from "../validators/validator.ts";
+
+/** Services of the routes of stored completions. */
+export interface StoredCompletionServices {
+  readonly store: CompletionStore;
+  readonly maxBodyBytes: number;
+}
+
+/** `/v1/chat/completions` and its subresources, for completions that were created with `store: true`. */
+export function storedCompletionRoutes(
+  app: Hono,
+  { store, maxBodyBytes }: StoredCompletionServices,
+): void {
+  app.get("/v1/chat/completions", ({ req, json }) => {
+    const filters = readMetadataFilters(req);
+    checkQuery(req, ...PAGE, "model", ...filters.map(({ name }) => name));
+    const wanted = Object.fromEntries(filters.map(({ key, value }) => [key, value]));
+    const filter = { model: req.query("model") ?? null, metadata: wanted };
+    return json(store.list(filter, readAscendingQuery(req)));
+  });
+  app.get("/v1/chat/completions/:id", ({ req, json }) => {
+    checkQuery(req);
+    return json(requireFound(store.get(req.param("id")), req));
+  });
+  app.post("/v1/chat/completions/:id", async ({ req, json }) => {
+    checkQuery(req);
+    const body = await readValidBody(req.raw, updateBody, { maxBytes: maxBodyBytes });
+    return json(requireFound(store.update(req.param("id"), readRecord(body, "metadata")), req));
+  });
+  app.delete("/v1/chat/completions/:id", ({ req, json }) => {
+    checkQuery(req);
+    const id = req.param("id");
+    requireFound(store.delete(id) || null, req);
+    return json({ id, object: "chat.completion.deleted", deleted: true });
+  });
+  app.get("/v1/chat/completions/:id/messages", ({ req, json }) => {
+    checkQuery(req, ...PAGE);
+    const messages = requireFound(store.listMessages(req.param("id")), req);
+    return json(toMessagePage(messages, readAscendingQuery(req)));
+  });
+}
+
+const PAGE = ["limit", "order", "after"];
+const updateBody = object({ metadata });
+
+/** Reads the parameters of a page. Unlike other lists, these start with the oldest item. */
+function readAscendingQuery(request: HonoRequest): PageQuery {
+  return readPageQuery((name) => request.query(name) ?? (name === "order" ? "asc" : undefined));
+}
+
+/** Reads parameters such as `metadata[farm]=north`. */
+function readMetadataFilters(request: HonoRequest) {
+  return Object.entries(request.query()).flatMap(([name, value]) => {
+    const [, key] = /^metadata\[([^\]]+)\]$/.exec(name) ?? [];
+    return key === undefined ? [] : [{ name, key, value }];
+  });
+}
+
+function requireFound<Found>(found: Found | null, request: HonoRequest): Found {
+  if (found === null) throw notFound("Chat completion", String(request.param("id")));
+  return found;
+}
+
+function toMessagePage(messages: readonly StoredCompletion[], query: PageQuery) {
+  const places = new Map(messages.map(({ id }, place) => [id, [place]]));
+  const { from, to, hasMore } = findPositionPage(
+    { from: 0, to: messages.length },
+    query,
+    (id) => places.get(id) ?? [],
+  );
+  const page = messages.slice(from, to);
+  return toPage(query.order === "asc" ? page : page.reverse(), hasMore);
+}
