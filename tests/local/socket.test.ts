@@ -32,23 +32,24 @@ describe("a response over WebSocket", () => {
     expect(readAnswer(next)).toBe("Owl. | Owl. | Elk.");
   });
 
-  test("fails as one event if the model fails after the response has begun", async () => {
-    const fixture = await startProviderFixture([
-      [{ think: "Hm." }, { fail: { code: "server_error", message: "No owls." } }],
-      [{ say: "Owls." }],
-    ]);
+  const problem = { code: "server_error", message: "No owls." };
+  test.each([
+    { action: "fail", step: [{ think: "Hm." }, { fail: problem }] },
+    { action: "failInStream", step: [{ failInStream: problem }] },
+  ])("ends with response.failed only if the model fails with $action", async ({ step }) => {
+    const fixture = await startProviderFixture([step, [{ say: "Owls." }]]);
     const client = await openSocketClient(fixture.url);
     client.create({ input: "Owl." });
     const events = await client.readTurn();
     expect(events.at(-1)).toMatchObject({
       type: "response.failed",
-      response: { status: "failed", error: { code: "server_error", message: "No owls." } },
+      response: { status: "failed", error: problem },
     });
     client.create({ input: "Owl." });
     expect(readAnswer(await client.readResponse())).toBe("Owls.");
   });
 
-  test("fails as one event if the script breaks after the response has begun", async () => {
+  test("ends with response.failed only if the model throws after the response has begun", async () => {
     const faults: unknown[] = [];
     let calls = 0;
     const model: LocalModel = {

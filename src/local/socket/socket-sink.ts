@@ -4,7 +4,11 @@ import type { StreamEvent } from "../responses/events/events.ts";
 import type { EventSink } from "../responses/events/stream-response.ts";
 import type { SocketWriter } from "./socket-writer.ts";
 
-/** Sends the events of one response as messages of a connection. */
+/**
+ * Sends the events of one response as messages of a connection. The error event that precedes the end of a failed
+ * response over HTTP is omitted: clients take either event for the end of the response, and would take the other one
+ * for the end of the next.
+ */
 export class SocketSink implements EventSink {
   readonly signal: AbortSignal;
   readonly #writer: SocketWriter;
@@ -25,13 +29,10 @@ export class SocketSink implements EventSink {
   }
 
   async write(events: Iterable<StreamEvent>): Promise<void> {
-    for (const event of events) await this.#writer.send(this.#number(event));
+    for (const event of events)
+      if (event.type !== "error") await this.#writer.send(this.#number(event));
   }
 
-  /**
-   * Sends the last events without the error event that precedes the end of a failed response over HTTP: clients take
-   * either for the end of the response, and would take the other one for the end of the next.
-   */
   end(events: readonly StreamEvent[]): void {
     for (const event of events) {
       if (event.type === "error") continue;
