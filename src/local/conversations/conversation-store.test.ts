@@ -49,8 +49,8 @@ function joinIds(items: readonly SerializedItem[]): string {
   return items.map(({ item }) => item["id"]).join("");
 }
 
-function countItems(database: Database): unknown {
-  return database.prepare("SELECT count(*) AS count FROM response_items").get()?.["count"];
+function countRows(database: Database, table: string): unknown {
+  return database.prepare(`SELECT count(*) AS count FROM ${table}`).get()?.["count"];
 }
 
 describe("ConversationStore", () => {
@@ -78,7 +78,7 @@ describe("ConversationStore", () => {
     on.append("conv_1", "de");
     for (const name of removed) on.store.deleteItem("conv_1", name);
     expect([on.read("conv_1"), on.page("conv_1", {})]).toEqual([rest, rest]);
-    expect(countItems(on.database)).toBe(rest.length);
+    expect(countRows(on.database, "response_items")).toBe(rest.length);
     on.append("conv_1", "fg");
     expect(on.read("conv_1")).toBe(`${rest}fg`);
     expect(on.page("conv_1", { limit: 2, order: "desc" })).toBe(rest === "" ? "gf" : "gf…");
@@ -106,7 +106,7 @@ describe("ConversationStore", () => {
     expect(on.read("conv_1")).toBe("abdefgh");
     for (const id of ["resp_1", "resp_2"]) on.responses.delete(id);
     expect(on.read("conv_1")).toBe("abdefgh");
-    expect(countItems(on.database)).toBe(7);
+    expect(countRows(on.database, "response_items")).toBe(7);
     on.responses.delete("resp_3");
     expect(on.read("conv_1")).toBe("abdefgh");
   });
@@ -150,6 +150,16 @@ describe("ConversationStore", () => {
     }
     expect([on.read("conv_1"), on.read("conv_2")]).toEqual(["acegBDFH", "ACEG"]);
     expect(joinIds(on.responses.readConversation("resp_d"))).toBe("acefghBD");
+  });
+
+  it("spreads a conversation over few lines, however many items are removed", () => {
+    using on = openStore();
+    const names = Array.from({ length: 100 }, (_, at) => String.fromCodePoint(0x4e00 + at));
+    on.create("conv_1", names.join(""));
+    for (const [at, name] of names.entries()) if (at % 2 === 0) on.store.deleteItem("conv_1", name);
+    expect(on.read("conv_1")).toBe(names.filter((_, at) => at % 2 === 1).join(""));
+    expect(countRows(on.database, "response_items")).toBe(50);
+    expect(countRows(on.database, "response_forks")).toBeLessThanOrEqual(16);
   });
 
   it("finds one item of a conversation only", () => {

@@ -26,12 +26,8 @@ const WITH_STATUS: ReadonlySet<unknown> = new Set([
 function toListedMessage(item: WireItem): WireItem {
   const { role, content } = item;
   const part = role === "assistant" ? "output_text" : "input_text";
-  const parts = typeof content === "string" ? [{ type: part, text: content }] : content;
-  return {
-    status: "completed",
-    ...item,
-    content: Array.isArray(parts) ? parts.filter(isPlainObject).map(toListedPart) : [],
-  };
+  const parts = Array.isArray(content) ? content : [{ type: part, text: content }];
+  return { status: "completed", ...item, content: parts.filter(isPlainObject).map(toListedPart) };
 }
 
 function toListedPart(part: WireItem): WireItem {

@@ -59,7 +59,7 @@ export function uploadRoutes(app: Hono, { uploads, files }: UploadServices): voi
     const lifetime = readNumber(readRecord(body, "expires_after"), "seconds");
     const created = uploads.create({
       filename: readString(body, "filename"),
-      bytes: readNumber(body, "bytes") ?? 0,
+      bytes: Number(body["bytes"]),
       purpose,
       mimeType: readString(body, "mime_type"),
       fileLifetimeSeconds: lifetime ?? getDefaultLifetime(purpose) ?? null,

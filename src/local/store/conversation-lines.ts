@@ -126,7 +126,7 @@ export class ConversationLines {
     positions: readonly [number, ...number[]],
   ): ConversationEnd {
     const [start] = positions;
-    const next = this.forkLine({ line, position: start });
+    const next = this.#shareStart({ line, position: start });
     let to = start;
     for (const [index, position] of positions.entries()) {
       const rest = { line, from: position + 1, to: positions[index + 1] ?? end };
@@ -212,6 +212,15 @@ export class ConversationLines {
     return end === before.end ? this.forkLine(from) : this.continueLine(from);
   }
 
+  /** Creates a line with all items before the position: shared ones, or copies if they are on too many lines. */
+  #shareStart({ line, position }: LinePosition): number {
+    const shared = { line, from: 0, to: position };
+    if (this.#splitByLine(shared).length <= MAX_LINES) return this.forkLine({ line, position });
+    const next = this.createLine();
+    this.#copyItems(shared, { line: next, position: 0 });
+    return next;
+  }
+
   #copyItems(range: LineRange, to: LinePosition): void {
     for (const { line, from, to: end } of this.#splitByLine(range)) {
       const shift = toAddress(to) - toAddress({ line, position: range.from });
@@ -252,6 +261,9 @@ export class ConversationLines {
 function hasId(item: WireItem): item is WireItem & { readonly id: string } {
   return typeof item["id"] === "string";
 }
+
+/** The maximum number of lines that the removal of items spreads a conversation over. Each one is a query. */
+const MAX_LINES = 16;
 
 /** Combines a line and a position into one number. */
 export function toAddress({ line, position }: LinePosition): number {

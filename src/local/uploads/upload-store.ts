@@ -144,7 +144,7 @@ export class UploadStore {
 
   /** Returns the number of pending uploads and the size of all their parts. */
   countPending(): { readonly count: number; readonly bytes: number } {
-    const row = this.#pending.get() ?? {};
+    const row = { ...this.#pending.get() };
     return { count: readNumberColumn(row, "count"), bytes: readNumberColumn(row, "bytes") };
   }
 
@@ -155,7 +155,7 @@ export class UploadStore {
 
   /** Returns when the next pending upload expires; `null` if none is pending. */
   findNextExpiry(): number | null {
-    return readNullableNumber(this.#next.get() ?? {}, "expires_at");
+    return readNullableNumber({ ...this.#next.get() }, "expires_at");
   }
 
   /** Ends a pending upload. Returns its parts, which it no longer has. */
