@@ -67,14 +67,21 @@ describeClient("@openai/codex", {
   },
 
   async "custom tools"() {
+    const code = "const { output } = await tools.exec_command({ cmd: 'echo owl' });\ntext(output);";
     const codex = await start([
       [{ call: { name: "apply_patch", args: PATCH } }],
       [{ say: "Done." }],
+      [{ call: { name: "exec", args: code } }],
+      [{ say: "Ran." }],
     ]);
     const events = await codex.exec(["Edit."]);
     expect(findItems(events, "file_change")).toMatchObject([{ status: "completed" }]);
     expect(await readFile(join(codex.folder, "owls.txt"), "utf8")).toBe("Twelve owls.\n");
     expect(readLastMessage(events)).toBe("Done.");
+    // With newer models, the tools are in an item of the input, and their calls are in programs.
+    const ran = await codex.exec(["Run.", "-m", "gpt-6.1-sol"]);
+    expect(findItems(ran, "command_execution")).toMatchObject([{ aggregated_output: "owl\n" }]);
+    expect(readLastMessage(ran)).toBe("Ran.");
   },
 
   async "web search"() {

@@ -61,6 +61,16 @@ describe("a plain turn", () => {
     ]);
   });
 
+  test("that prepares the prompt cache has no output and uses no step of the script", async () => {
+    const { respond, stream } = await startProviderFixture([[{ say: "Hello." }]]);
+    const prompt_cache_options = { prewarm: true, comparison_response_id: "resp_1" };
+    const prepared = await respond({ input: "Hi.", prompt_cache_options });
+    expect(prepared).toMatchObject({ status: "completed", output: [] });
+    const events = await stream({ input: "Hi.", prompt_cache_options });
+    expect(events.at(-1)).toMatchObject({ type: "response.completed", response: { output: [] } });
+    expect(readAnswer(await respond({ previous_response_id: prepared["id"] }))).toBe("Hello.");
+  });
+
   test("cannot continue from an unknown response", async () => {
     const { ask } = await startProviderFixture([]);
     const body = { model: "any", input: "Hi.", previous_response_id: "resp_1" };

@@ -85,7 +85,7 @@ export class Responses {
       codeTimeoutMs,
       conversation,
       usage: new UsageMeter(),
-      generate,
+      generate: generate && !request.prewarm,
       recent,
       response: createResponseObject({ ...parts, status }, catalog),
     };

@@ -16,7 +16,7 @@ import {
   unionByTag,
   type Validator,
 } from "../../validators/validator.ts";
-import { commonFields, effort, verbosity } from "./common-fields.ts";
+import { cacheFields, commonFields, effort, verbosity } from "./common-fields.ts";
 import { createItemsValidator } from "./items.ts";
 import { orderKeys } from "./order-keys.ts";
 import { requireStrictSchema } from "./strict-schema.ts";
@@ -97,6 +97,9 @@ function listIncludes({ byItem }: ToolCatalog): readonly string[] {
 
 const otherFields = {
   ...commonFields,
+  prompt_cache_options: nullable(
+    object({}, { ...cacheFields, prewarm: boolean, comparison_response_id: nullable(string()) }),
+  ),
   instructions: nullable(longText),
   tool_choice: anyValue,
   max_tool_calls: nullable(integer({ min: 1 })),

@@ -23,9 +23,11 @@ export const metadata: Validator = nullable(
   recordOf(string({ max: 512 }), { keys: 16, keyLength: 64 }),
 );
 
-const cacheOptions = nullable(
-  object({}, { mode: oneOf("implicit", "explicit"), ttl: oneOf("30m", "12h") }),
-);
+/** The fields of `prompt_cache_options`. The local provider has no cache, so they have no effect. */
+export const cacheFields: Readonly<Record<string, Validator>> = {
+  mode: oneOf("implicit", "explicit"),
+  ttl: oneOf("30m", "12h"),
+};
 
 /** Validates the optional fields that requests for responses and for chat completions share. */
 export const commonFields: Readonly<Record<string, Validator>> = {
@@ -38,7 +40,7 @@ export const commonFields: Readonly<Record<string, Validator>> = {
   user: nullable(string()),
   safety_identifier: nullable(string({ max: 64 })),
   prompt_cache_key: nullable(string({ max: 64 })),
-  prompt_cache_options: cacheOptions,
+  prompt_cache_options: nullable(object({}, cacheFields)),
   prompt_cache_retention: nullable(oneOf("in_memory", "24h")),
   service_tier: nullable(
     oneOf("auto", "default", "flex", "scale", "priority", "fast", "ultrafast"),

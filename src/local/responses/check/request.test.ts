@@ -266,6 +266,7 @@ describe("a minimal request", () => {
       parallelToolCalls: true,
       compactThreshold: null,
       compactNow: false,
+      prewarm: false,
       truncation: "disabled",
     });
     expect([...include]).toEqual([]);

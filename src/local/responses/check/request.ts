@@ -37,6 +37,8 @@ export interface CheckedRequest {
   readonly compactThreshold: number | null;
   /** Whether the last item requests a compaction now. */
   readonly compactNow: boolean;
+  /** Whether the request only prepares later ones, without an answer. */
+  readonly prewarm: boolean;
   readonly truncation: string;
   readonly metadata: WireItem;
   /** The fields that the response repeats. */
@@ -99,6 +101,7 @@ function readRequest(body: WireItem, checkToolChoice: ToolChoiceCheck): CheckedR
     parallelToolCalls: request.readFlag("parallel_tool_calls") ?? true,
     compactThreshold: readCompactThreshold(request),
     compactNow: input.at(-1)?.["type"] === "compaction_trigger",
+    prewarm: request.readRecord("prompt_cache_options")?.["prewarm"] === true,
     truncation: request.readText("truncation") ?? "disabled",
     metadata: request.readRecord("metadata") ?? {},
     echo: conversationId === null ? echo : { ...echo, conversation: { id: conversationId } },
