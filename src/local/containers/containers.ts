@@ -12,14 +12,10 @@ import type {
   ShellRun,
 } from "../sandbox/sandbox.ts";
 import { ContainerFileStore } from "../store/container-file-store.ts";
-import {
-  ContainerStore,
-  MEMORY_TIERS,
-  type NetworkPolicy,
-  type StoredContainer,
-} from "../store/container-store.ts";
+import { ContainerStore, MEMORY_TIERS, type StoredContainer } from "../store/container-store.ts";
 import type { Database } from "../store/database.ts";
 import type { FileStore } from "../store/file-store.ts";
+import type { NetworkPolicy } from "../store/network-policy.ts";
 import { type ListPage, type PageQuery, toPage } from "../store/paging.ts";
 import {
   type ContainerFileRecord,

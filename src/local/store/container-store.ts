@@ -1,18 +1,10 @@
 import type { Database } from "./database.ts";
+import type { NetworkPolicy } from "./network-policy.ts";
 import { type PageQuery, readRowPage } from "./paging.ts";
 import { type Row, readNullableText, readNumberColumn, readTextColumn } from "./row.ts";
 
 /** The memory limits that OpenAI accepts, in ascending order. */
 export const MEMORY_TIERS: readonly string[] = ["1g", "4g", "16g", "64g"];
-
-/**
- * The network access of a container's code. The local provider has no network access, so only `"disabled"` is
- * used.
- */
-export interface NetworkPolicy {
-  readonly type: "disabled" | "allowlist";
-  readonly allowed_domains?: readonly string[] | undefined;
-}
 
 /** The record of a container. */
 export interface StoredContainer {

@@ -1,6 +1,6 @@
 import type { InputFile } from "../input-files.ts";
 import type { PythonRun, RunLimits, ShellRun } from "../sandbox/sandbox.ts";
-import type { NetworkPolicy } from "../store/container-store.ts";
+import type { NetworkPolicy } from "../store/network-policy.ts";
 
 /** The parts of the server that tools use. */
 export interface ToolServices {
