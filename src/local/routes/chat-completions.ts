@@ -17,7 +17,7 @@ import type { RequestLog } from "../http/request-log.ts";
 import { reportFault } from "../report-fault.ts";
 import { ConnectionDroppedError } from "../turn/connection-dropped-error.ts";
 import { createUsageHeader, USAGE_COMMENT } from "../turn/usage-header.ts";
-import { storedCompletionRoutes } from "./stored-completions.ts";
+import { completionStoreRoutes } from "./completion-store.ts";
 
 /** Services of the chat completions route. */
 export interface ChatServices {
@@ -31,7 +31,7 @@ export interface ChatServices {
 /** `/v1/chat/completions` and its subresources, for clients that do not support the Responses API. */
 export function chatCompletionRoutes(app: Hono, services: ChatServices): void {
   const { completions, maxBodyBytes, log } = services;
-  storedCompletionRoutes(app, { store: completions.store, maxBodyBytes });
+  completionStoreRoutes(app, { store: completions.store, maxBodyBytes });
   app.post("/v1/chat/completions", async (context) => {
     const { raw } = context.req;
     try {

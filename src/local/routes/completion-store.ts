@@ -9,15 +9,15 @@ import { findPositionPage, type PageQuery, readPageQuery, toPage } from "../stor
 import { object } from "../validators/validator.ts";
 
 /** Services of the routes of stored completions. */
-export interface StoredCompletionServices {
+export interface CompletionStoreServices {
   readonly store: CompletionStore;
   readonly maxBodyBytes: number;
 }
 
 /** `/v1/chat/completions` and its subresources, for completions that were created with `store: true`. */
-export function storedCompletionRoutes(
+export function completionStoreRoutes(
   app: Hono,
-  { store, maxBodyBytes }: StoredCompletionServices,
+  { store, maxBodyBytes }: CompletionStoreServices,
 ): void {
   app.get("/v1/chat/completions", ({ req, json }) => {
     const filters = readMetadataFilters(req);
