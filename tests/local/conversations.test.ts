@@ -81,7 +81,7 @@ describe("the conversations API with the official client", () => {
   });
 });
 
-describe("the items of a conversation", () => {
+describe("conversation items", () => {
   test("are the stored ones if a client adds them by id", async () => {
     const on = await startReader();
     const [one, two] = [await createConversation(on), await createConversation(on)];
@@ -112,7 +112,7 @@ describe("the items of a conversation", () => {
     expect(await listItems(on, conversation)).toEqual(body["data"]);
   });
 
-  test("have all fields that OpenAI's schema requires, whichever fields a client omits", async () => {
+  test("have all fields that OpenAI's schema requires, even if a client omits them", async () => {
     const on = await startReader();
     const call = { call_id: "call_1" };
     const image = "data:image/png;base64,AA==";

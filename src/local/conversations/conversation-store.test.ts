@@ -162,7 +162,7 @@ describe("ConversationStore", () => {
     expect(countRows(on.database, "response_forks")).toBeLessThanOrEqual(16);
   });
 
-  it("finds one item of a conversation only", () => {
+  it("finds an item only in its own conversation", () => {
     using on = openStore();
     on.create("conv_1", "ab");
     on.create("conv_2", "c");

@@ -374,7 +374,7 @@ describe("uploads after a restart", () => {
     expect(file).toMatchObject({ bytes: 12 });
   });
 
-  it("are expired if their hour is over", async () => {
+  it("are expired if one hour has passed", async () => {
     using folder = createTemporaryDataDir();
     const dataDir = folder.path;
     {

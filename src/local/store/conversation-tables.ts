@@ -2,7 +2,7 @@
  * The migration steps of the table of conversations. Append-only.
  *
  * A conversation with an id is the end of a line (see `response-tables.ts`). Each turn and each added item moves
- * the end. Removing an item starts a new line, so that stored responses keep what they were created from.
+ * the end. Removing an item starts a new line, so that stored responses keep their input.
  */
 export const conversationTables: readonly string[] = [
   `CREATE TABLE conversations (

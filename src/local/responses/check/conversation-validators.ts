@@ -4,7 +4,7 @@ import { metadata } from "./common-fields.ts";
 import { createItemsValidator } from "./items.ts";
 import { createToolValidator } from "./tools.ts";
 
-/** OpenAI's limit for the items of one request. */
+/** OpenAI's limit: how many items one request may add. */
 const MAX_ITEMS = 20;
 
 /** Creates the validators for the bodies of the conversation routes. */

@@ -108,7 +108,7 @@ export class Conversations {
     else this.#storeResponse(stored, conversation);
   }
 
-  /** Stores a finished turn: its response, unless `isStored` is `false`, and the items of its named conversation. */
+  /** Stores a finished turn: its response, unless `isStored` is `false`, and its items in the named conversation. */
   store({ response, output, include, replay, conversation, isStored = true }: FinishedTurn): void {
     const { own: input, home } = conversation;
     const [id, createdAt] = [String(response["id"]), Number(response["created_at"])];

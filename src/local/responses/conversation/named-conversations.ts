@@ -95,13 +95,13 @@ export class NamedConversations {
     return this.#store.findItem(this.#store.find(id).end, itemId);
   }
 
-  /** Removes one item. Stored responses keep what they were created from. */
+  /** Removes one item. Stored responses keep their input. */
   deleteItem(id: string, itemId: string): StoredConversation {
     this.#locks.check(id);
     return this.#store.deleteItem(id, itemId);
   }
 
-  /** Returns the items of a conversation, for a request that names it. Throws if a response is being created for it. */
+  /** Returns all conversation items, for a request that names the conversation. Throws if a response is being created for it. */
   readThread({ id, end }: StoredConversation): ThreadPoint {
     this.#locks.check(id);
     return this.#threads.find(toThreadKey(end), () => this.#store.read(end));
