@@ -9,7 +9,7 @@ import { Containers } from "./containers/containers.ts";
 import { ConversationStore } from "./conversations/conversation-store.ts";
 import { createApi } from "./http/create-api.ts";
 import { RequestLog } from "./http/request-log.ts";
-import { randomIds } from "./ids.ts";
+import { type Ids, randomIds } from "./ids.ts";
 import { echoModel } from "./models/echo-model.ts";
 import type { LocalModel } from "./models/local-model.ts";
 import type { ProviderSettings } from "./provider-options.ts";
@@ -37,6 +37,7 @@ import { FileStore } from "./store/file-store.ts";
 import { ResponseStore } from "./store/response-store.ts";
 import { builtInTools } from "./tools/index.ts";
 import { ToolCatalog } from "./tools/tool-catalog.ts";
+import type { ToolServices } from "./tools/tool-services.ts";
 import { ModelSteps } from "./turn/model-steps.ts";
 import { sealer } from "./turn/sealer.ts";
 import type { TurnServices } from "./turn/turn.ts";
@@ -53,9 +54,12 @@ export interface LocalServer extends AsyncDisposable {
   readonly connections: ConnectionServices;
 }
 
+/** The settings of a provider whose data folder is known. */
+type ServerSettings = ProviderSettings & { readonly dataDir: string };
+
 /** Opens the database and registers all routes. `onEnd` is called after the server has closed. */
 export async function startServer(
-  settings: ProviderSettings & { readonly dataDir: string },
+  settings: ServerSettings,
   onEnd: () => void,
 ): Promise<LocalServer> {
   const { dataDir, clock, limits, onFault, onRequest, apiKey = null } = settings;
@@ -69,17 +73,8 @@ export async function startServer(
   const containers = new Containers({ database, files, dataDir, sandbox, clock, ids });
   const vectorStores = new VectorStores({ database, files, clock, ids, onFault });
   const store = new ResponseStore(database);
-  const catalog = new ToolCatalog([...builtInTools, ...settings.tools]);
-  const turns: TurnServices = {
-    model: makeAbortable(settings.model ?? echoModel()),
-    tools: { containers, vectorStores, web },
-    catalog,
-    sealer: sealer(readSealKey(dataDir)),
-    ids,
-    sleep: (ms, signal) => clock.sleep(ms, signal),
-    steps: new ModelSteps(),
-    runTimeoutMs: limits.runTimeoutMs,
-  };
+  const turns = createTurnServices(settings, { containers, vectorStores, web }, ids);
+  const { catalog } = turns;
   const { maxBodyBytes } = limits;
   const nowSeconds = () => Math.floor(clock.now() / 1000);
   const threads = new Threads({ sealer: turns.sealer, catalog });
@@ -93,7 +88,7 @@ export async function startServer(
   const app = createApi({ clock, ids, apiKey, onFault, log });
   compactionRoutes(app, { conversations, turns, seconds: nowSeconds, maxBodyBytes });
   const responses = new RunningTurns({ turns, conversations, clock });
-  const background = new BackgroundResponses({ responses, conversations, catalog, onFault });
+  const background = new BackgroundResponses({ responses, conversations, store, catalog, onFault });
   responseRoutes(app, { responses, background, catalog, maxBodyBytes, onFault, log });
   responseLifecycleRoutes(app, { store, background, catalog });
   const completions = new ChatCompletions({ turns, clock, store: new CompletionStore(database) });
@@ -123,6 +118,23 @@ export async function startServer(
         onEnd();
       }
     },
+  };
+}
+
+function createTurnServices(
+  { model = echoModel(), tools: ownTools, dataDir, clock, limits }: ServerSettings,
+  tools: ToolServices,
+  ids: Ids,
+): TurnServices {
+  return {
+    model: makeAbortable(model),
+    tools,
+    catalog: new ToolCatalog([...builtInTools, ...ownTools]),
+    sealer: sealer(readSealKey(dataDir)),
+    ids,
+    sleep: (ms, signal) => clock.sleep(ms, signal),
+    steps: new ModelSteps(),
+    runTimeoutMs: limits.runTimeoutMs,
   };
 }
 

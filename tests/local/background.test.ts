@@ -162,6 +162,18 @@ describe("a background response", () => {
     });
   });
 
+  test("is cancelled at once, even if a tool ignores its signal", async () => {
+    const fixture = await startProviderFixture(() => [{ code: "import time\ntime.sleep(1)" }]);
+    const tools = [{ type: "code_interpreter", container: { type: "auto" } }];
+    const { id } = await fixture.respond({ ...background, tools });
+    await waitForStatus(fixture, id, "in_progress");
+    const started = performance.now();
+    expect(await fixture.ask(`POST /responses/${id}/cancel`)).toMatchObject({
+      body: { status: "cancelled" },
+    });
+    expect(performance.now() - started).toBeLessThan(900);
+  });
+
   test("is cancelled by its deletion", async () => {
     const fixture = await startProviderFixture([[{ stall: 60_000 }]]);
     const { id } = await fixture.respond(background);

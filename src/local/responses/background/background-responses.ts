@@ -1,7 +1,9 @@
+import { raceAbort } from "../../../base/clock.ts";
 import { getErrorMessage } from "../../../base/errors.ts";
 import type { WireItem } from "../../../openai/wire.ts";
 import { ApiProblem, toEventError } from "../../api-problem.ts";
 import { reportFault } from "../../report-fault.ts";
+import type { ResponseStore } from "../../store/response-store.ts";
 import type { ToolCatalog } from "../../tools/tool-catalog.ts";
 import { applyIncludes } from "../check/apply-includes.ts";
 import type { Conversations } from "../conversation/conversations.ts";
@@ -13,6 +15,7 @@ import { RunningResponse } from "./running-response.ts";
 export interface BackgroundOptions {
   readonly responses: Pick<Responses, "finish">;
   readonly conversations: Pick<Conversations, "lock" | "store" | "storeRunning">;
+  readonly store: Pick<ResponseStore, "isRunning">;
   readonly catalog: ToolCatalog;
   /** Called with unexpected errors. */
   readonly onFault: (error: unknown) => void;
@@ -29,7 +32,7 @@ export class BackgroundResponses implements AsyncDisposable {
   readonly #options: BackgroundOptions;
   readonly #running = new Map<
     string,
-    { readonly run: RunningResponse; readonly end: Promise<WireItem> }
+    { readonly run: RunningResponse; readonly end: Promise<void> }
   >();
 
   constructor(options: BackgroundOptions) {
@@ -53,32 +56,33 @@ export class BackgroundResponses implements AsyncDisposable {
     return this.#running.get(id)?.run;
   }
 
-  /** Cancels a response that is running, and waits until it has ended. Returns it, or `undefined` if it is not running. */
-  async cancel(id: string): Promise<WireItem | undefined> {
+  /** Cancels a response if it is running. Resolves when it is stored. */
+  async cancel(id: string): Promise<void> {
     const running = this.#running.get(id);
-    running?.run.cancel();
-    return await running?.end;
+    // A response that was just stored has ended, although it is still in the map.
+    if (this.#options.store.isRunning(id)) running?.run.cancel();
+    await running?.end;
   }
 
   /** Ends all responses. They are stored as failed. */
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const { run } of this.#running.values()) run.abort(createClosedProblem());
+    const { store } = this.#options;
+    for (const [id, { run }] of this.#running)
+      if (store.isRunning(id)) run.abort(createClosedProblem());
     await Promise.all([...this.#running.values()].map(({ end }) => end));
   }
 
-  /** Runs the turn. Never rejects. */
-  async #finish(run: RunningResponse): Promise<WireItem> {
-    const { started } = run;
-    const response = await this.#options.responses
-      .finish(started, run.signal, {
-        onItem: (item) => run.add({ item }),
-        onProblem: (problem) => run.add({ problem }),
-        onDrop: () => run.drop(),
-      })
-      .catch((error) => this.#storeEnded(run, error));
+  /** Runs the turn. Never rejects. Does not wait for a turn that was aborted: a tool may ignore the signal. */
+  async #finish(run: RunningResponse): Promise<void> {
+    const { started, signal } = run;
+    const turn = this.#options.responses.finish(started, signal, {
+      onItem: (item) => run.add({ item }),
+      onProblem: (problem) => run.add({ problem }),
+      onDrop: () => run.drop(),
+    });
+    const response = await raceAbort(turn, signal).catch((error) => this.#storeEnded(run, error));
     this.#running.delete(String(response["id"]));
     run.add({ end: response });
-    return response;
   }
 
   /** Stores a response whose turn did not finish. Returns it. */
