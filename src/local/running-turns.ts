@@ -1,6 +1,7 @@
 import type { WireItem } from "../openai/wire.ts";
 import { ApiProblem } from "./api-problem.ts";
-import { type ConnectionOptions, Responses, type StartedResponse } from "./responses/responses.ts";
+import { Responses } from "./responses/responses.ts";
+import type { ConnectionOptions, StartedResponse } from "./responses/started-response.ts";
 import type { TurnListener } from "./responses/turn-progress.ts";
 
 /**

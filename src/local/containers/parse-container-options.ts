@@ -7,7 +7,7 @@ import {
   readStrings,
   type UnknownRecord,
 } from "../../base/json.ts";
-import { ApiProblem, invalidType, invalidValue, unknownParameter } from "../api-problem.ts";
+import { invalidType, invalidValue, unknownParameter } from "../api-problem.ts";
 import { MEMORY_TIERS } from "../store/container-store.ts";
 import {
   anyValue,
@@ -21,6 +21,7 @@ import {
   type Validator,
 } from "../validators/validator.ts";
 import type { ContainerOptions } from "./containers.ts";
+import { createNetworkProblem, createSkillsProblem } from "./unavailable-problems.ts";
 
 /** Validates the body of `POST /v1/containers`. */
 export function parseContainerOptions(body: unknown): ContainerOptions {
@@ -38,18 +39,6 @@ export function parseContainerOptions(body: unknown): ContainerOptions {
 /** Validates a body of `POST /v1/containers/{id}/files` that contains a file id. */
 export function parseFileId(body: unknown): string {
   return readString(checkBody(object({ file_id: string() }), body), "file_id");
-}
-
-/** Creates the error for a container with network access, which the local provider does not offer. */
-export function createNetworkProblem(param: string): ApiProblem {
-  const message = `Containers of the local provider have no network: '${param}' must be 'disabled'.`;
-  return new ApiProblem(400, message, { param, code: "invalid_value" });
-}
-
-/** Creates the error for skills, which the local provider does not support. */
-export function createSkillsProblem(param: string): ApiProblem {
-  const message = `Unsupported parameter: '${param}' is not supported by the local provider.`;
-  return new ApiProblem(400, message, { param, code: "unsupported_parameter" });
 }
 
 function checkBody(shape: Validator, body: unknown): UnknownRecord {

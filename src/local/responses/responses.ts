@@ -5,17 +5,18 @@ import { listInputFiles } from "../input-files.ts";
 import type { TurnOutcome, TurnServices } from "../turn/turn.ts";
 import { UsageMeter } from "../turn/usage-meter.ts";
 import { applyIncludes } from "./check/apply-includes.ts";
-import { type CheckedRequest, createRequestCheck, type RequestCheck } from "./check/request.ts";
+import { createRequestCheck, type RequestCheck } from "./check/request.ts";
 import { selectAllowedTools } from "./check/tool-choice.ts";
 import { rejectUnsupportedTools } from "./check/unsupported-tools.ts";
 import { CompactingOutput } from "./conversation/compacting-output.ts";
 import { createCompactionItem } from "./conversation/compaction.ts";
 import type { Conversation } from "./conversation/conversation.ts";
-import type { ConnectionResponses, Conversations } from "./conversation/conversations.ts";
+import type { Conversations } from "./conversation/conversations.ts";
 import { countInputTokens } from "./conversation/count-input-tokens.ts";
 import { checkContainers } from "./resolve-container.ts";
 import { createResponseObject } from "./response-object.ts";
 import { runTurn } from "./run-turn.ts";
+import type { ConnectionOptions, ResponseRunner, StartedResponse } from "./started-response.ts";
 import type { TurnListener } from "./turn-progress.ts";
 import { createUsage, toResponseUsage } from "./usage.ts";
 
@@ -26,32 +27,8 @@ export interface ResponsesOptions {
   readonly clock: Clock;
 }
 
-/** A validated request and the response that has started for it. */
-export interface StartedResponse {
-  readonly request: CheckedRequest;
-  /** The client's time limit in milliseconds for one run of code; `null` if it sent none. */
-  readonly codeTimeoutMs: number | null;
-  readonly conversation: Conversation;
-  /** The response object, with the status `in_progress`, or `queued` in the background. */
-  readonly response: WireItem;
-  /** The tokens that the model has reported so far. */
-  readonly usage: UsageMeter;
-  /** Whether the model answers. A response without an answer prepares the conversation for the next request. */
-  readonly generate: boolean;
-  /** Where the next requests of the same connection find this response; `null` over HTTP. */
-  readonly recent: ConnectionResponses | null;
-}
-
-/** How a request on a connection differs from a single HTTP request. */
-export interface ConnectionOptions {
-  /** Responses that requests of the same connection can continue. @default null */
-  readonly recent?: ConnectionResponses | null | undefined;
-  /** Whether the model answers. @default true */
-  readonly generate?: boolean | undefined;
-}
-
 /** Creates responses: validates a request, runs its turn and stores the result. */
-export class Responses {
+export class Responses implements ResponseRunner {
   readonly #turns: TurnServices;
   readonly #conversations: Conversations;
   readonly #clock: Clock;

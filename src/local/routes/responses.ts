@@ -10,7 +10,7 @@ import type { RequestLog } from "../http/request-log.ts";
 import type { BackgroundResponses } from "../responses/background/background-responses.ts";
 import { formatEvent } from "../responses/events/events.ts";
 import { type StreamServices, streamResponse } from "../responses/events/stream-response.ts";
-import type { Responses, StartedResponse } from "../responses/responses.ts";
+import type { ResponseRunner, StartedResponse } from "../responses/started-response.ts";
 import type { ToolCatalog } from "../tools/tool-catalog.ts";
 import { ConnectionDroppedError } from "../turn/connection-dropped-error.ts";
 import { createUsageHeader, USAGE_COMMENT, USAGE_HEADER } from "../turn/usage-header.ts";
@@ -18,7 +18,7 @@ import { respondWithSteps, showSteps } from "./respond-with-steps.ts";
 
 /** Services of the response routes. */
 export interface ResponseServices {
-  readonly responses: Responses;
+  readonly responses: ResponseRunner;
   readonly background: BackgroundResponses;
   readonly catalog: ToolCatalog;
   readonly maxBodyBytes: number;

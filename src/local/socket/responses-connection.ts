@@ -7,7 +7,7 @@ import type { OpenRequest, RequestLog } from "../http/request-log.ts";
 import { reportFault } from "../report-fault.ts";
 import type { ThreadPoint } from "../responses/conversation/thread.ts";
 import { type StreamServices, streamResponse } from "../responses/events/stream-response.ts";
-import type { Responses } from "../responses/responses.ts";
+import type { ResponseRunner } from "../responses/started-response.ts";
 import { ConnectionDroppedError } from "../turn/connection-dropped-error.ts";
 import { parseClientEvent, readCreateEvent, readStreamId } from "./client-event.ts";
 import { createErrorEvent } from "./create-error-event.ts";
@@ -29,7 +29,7 @@ const MAX_MINUTES = 60;
 
 /** Services of a {@link ResponsesConnection}. `maxBodyBytes` also limits all waiting requests together. */
 export interface ConnectionServices extends StreamServices, SteeringServices {
-  readonly responses: Pick<Responses, "start" | "finish">;
+  readonly responses: ResponseRunner;
   readonly clock: Clock;
   /** Reports every turn; `null` if no one listens. */
   readonly log: RequestLog | null;

@@ -1,7 +1,7 @@
 import { readRecord } from "../../base/json.ts";
 import type { WireItem } from "../../openai/wire.ts";
+import type { EventSink } from "../responses/events/event-sink.ts";
 import type { StreamEvent } from "../responses/events/events.ts";
-import type { EventSink } from "../responses/events/stream-response.ts";
 import type { SocketWriter } from "./socket-writer.ts";
 
 /**

@@ -8,12 +8,12 @@ import type { ToolCatalog } from "../../tools/tool-catalog.ts";
 import { applyIncludes } from "../check/apply-includes.ts";
 import type { Conversations } from "../conversation/conversations.ts";
 import { createEndedResponse, type EndedResponse, toResponseError } from "../response-object.ts";
-import type { Responses, StartedResponse } from "../responses.ts";
+import type { ResponseRunner, StartedResponse } from "../started-response.ts";
 import { RunningResponse } from "./running-response.ts";
 
 /** Options of {@link BackgroundResponses}. */
 export interface BackgroundOptions {
-  readonly responses: Pick<Responses, "finish">;
+  readonly responses: Pick<ResponseRunner, "finish">;
   readonly conversations: Pick<Conversations, "lock" | "store" | "storeRunning">;
   readonly store: Pick<ResponseStore, "isRunning">;
   readonly catalog: ToolCatalog;

@@ -2,7 +2,7 @@ import { raceAbort } from "../../../base/clock.ts";
 import type { WireItem } from "../../../openai/wire.ts";
 import { ConnectionDroppedError } from "../../turn/connection-dropped-error.ts";
 import type { ResponseStep } from "../events/events.ts";
-import type { StartedResponse } from "../responses.ts";
+import type { StartedResponse } from "../started-response.ts";
 
 /**
  * A response that runs in the background. It keeps its steps, so that any number of streams can follow it from the

@@ -5,27 +5,13 @@ import type { ToolCatalog } from "../../tools/tool-catalog.ts";
 import { ConnectionDroppedError } from "../../turn/connection-dropped-error.ts";
 import { applyIncludes } from "../check/apply-includes.ts";
 import { createEndedResponse, toResponseError } from "../response-object.ts";
-import type { Responses, StartedResponse } from "../responses.ts";
-import { EventSequence, type StreamEvent } from "./events.ts";
-
-/** The connection that receives the events of one response. */
-export interface EventSink {
-  /** Aborts when the client disconnects. It ends the turn. */
-  readonly signal: AbortSignal;
-  /** Sends events in order. The turn waits for the promise: keep it pending while the client does not read. */
-  write(events: Iterable<StreamEvent>): Promise<void>;
-  /** Sends the last events. Called at most once, and nothing after it. */
-  end(events: readonly StreamEvent[]): void;
-  /**
-   * Called instead of `end` if no last event can be sent: the client has disconnected, or the model dropped the
-   * connection (`ConnectionDroppedError`).
-   */
-  abort(error: unknown): void;
-}
+import type { ResponseRunner, StartedResponse } from "../started-response.ts";
+import type { EventSink } from "./event-sink.ts";
+import { EventSequence } from "./events.ts";
 
 /** Services of {@link streamResponse}. */
 export interface StreamServices {
-  readonly responses: Pick<Responses, "finish">;
+  readonly responses: Pick<ResponseRunner, "finish">;
   readonly catalog: ToolCatalog;
   /** Called with unexpected errors that occur after the stream has started. */
   readonly onFault: (error: unknown) => void;
