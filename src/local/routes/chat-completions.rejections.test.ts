@@ -82,8 +82,22 @@ describe("POST /v1/chat/completions rejects", () => {
         message: "Tool choice 'hear' not found in 'tools' parameter.",
       },
     ],
-    [{ stream_options: { include_usage: true } }, { param: "stream_options" }],
-    [{ max_tokens: 5, max_completion_tokens: 5 }, { code: "invalid_parameter_combination" }],
+    [
+      { stream_options: { include_usage: true } },
+      {
+        param: "stream_options",
+        message: "The 'stream_options' parameter is only allowed when 'stream' is enabled.",
+      },
+    ],
+    [
+      { max_tokens: 5, max_completion_tokens: 5 },
+      {
+        param: "max_tokens",
+        code: "invalid_parameter_combination",
+        message:
+          "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.",
+      },
+    ],
     [{ max_tokens: 0 }, { param: "max_tokens", code: "integer_below_min_value" }],
     [
       { n: 2 },

@@ -96,20 +96,23 @@ function findConflict(body: WireItem): ApiProblem | null {
     return new ApiProblem(
       400,
       "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.",
-      { code: "invalid_parameter_combination" },
+      { param: "max_tokens", code: "invalid_parameter_combination" },
     );
   const orphan = ["tool_choice", "parallel_tool_calls"].find(has);
   if (orphan !== undefined && !has("tools"))
-    return createOrphanProblem(orphan, "only allowed when 'tools' are specified");
+    return new ApiProblem(
+      400,
+      `Invalid value for '${orphan}': '${orphan}' is only allowed when 'tools' are specified.`,
+      { param: orphan },
+    );
   if (has("stream_options") && body["stream"] !== true)
-    return createOrphanProblem("stream_options", "only allowed when 'stream' is enabled");
+    return new ApiProblem(
+      400,
+      "The 'stream_options' parameter is only allowed when 'stream' is enabled.",
+      { param: "stream_options" },
+    );
   const empty = readRecords(body, "messages").findIndex(isEmptyAnswer);
   return empty === -1 ? null : createMissingParameterProblem(`messages[${empty}].content`);
-}
-
-function createOrphanProblem(param: string, rule: string): ApiProblem {
-  const message = `Invalid value for '${param}': '${param}' is ${rule}.`;
-  return new ApiProblem(400, message, { param });
 }
 
 /** Returns whether a message of the model has neither text nor calls. */
