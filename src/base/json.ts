@@ -38,13 +38,14 @@ export const MAX_JSON_DEPTH = 1000;
 
 /** Returns whether parsed JSON is nested too deeply to be stringified. */
 export function isTooDeep(value: unknown): boolean {
-  let level: readonly unknown[] = [value];
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > MAX_JSON_DEPTH) return true;
-    level = level.flatMap((part) =>
-      typeof part === "object" && part !== null ? Object.values(part) : [],
-    );
-  }
+  return isDeeperThan(value, MAX_JSON_DEPTH);
+}
+
+function isDeeperThan(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  const parts: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
+  if (levels === 0) return parts.length > 0;
+  for (const part of parts) if (isDeeperThan(part, levels - 1)) return true;
   return false;
 }
 
