@@ -5,7 +5,7 @@ import type { Block } from "./check/content.ts";
 import type { MessageRequest } from "./check/request.ts";
 import type { DeferredActions } from "./deferred-actions.ts";
 import { listDeferredTools } from "./deferred-tools.ts";
-import type { FoundPage } from "./hosted/web-search.ts";
+import type { FoundPage } from "./hosted/found-page.ts";
 
 /** Services to create messages with. */
 export interface MessageServices extends TurnServices {

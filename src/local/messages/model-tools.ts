@@ -1,5 +1,6 @@
 import { isPlainObject } from "../../base/freeze.ts";
 import type { WireItem } from "../../openai/wire.ts";
+import { runners } from "../tools/index.ts";
 import { isCodeExecution, isWebSearch, type ToolChoice } from "./check/tools.ts";
 import { findClientToolSchema } from "./client-tools.ts";
 import { removeBridgePrefix } from "./tool-names.ts";
@@ -21,9 +22,9 @@ export function toModelTools(tools: readonly WireItem[]): readonly WireItem[] {
 
 /** The first version of the code execution tool runs only Python, the later ones also commands. */
 function toCodeTools(tool: WireItem): readonly WireItem[] {
-  const python = { ...tool, type: "code_interpreter", container: { type: "auto" } };
+  const python = { ...tool, type: runners.code.kind, container: { type: "auto" } };
   if (tool["type"] === "code_execution_20250522") return [python];
-  return [python, { type: "shell", environment: { type: "container_auto" } }];
+  return [python, { type: runners.shell.kind, environment: { type: "container_auto" } }];
 }
 
 /** Converts a tool choice to OpenAI's format. */
@@ -32,7 +33,7 @@ export function toModelToolChoice({ type, name }: ToolChoice, tools: readonly Wi
   if (type !== "tool") return type;
   const chosen = tools.find((tool) => tool["name"] === name);
   if (chosen && isWebSearch(chosen)) return { type: "web_search" };
-  if (chosen && isCodeExecution(chosen)) return { type: "code_interpreter" };
+  if (chosen && isCodeExecution(chosen)) return { type: runners.code.kind };
   return { type: "function", name: removeBridgePrefix(String(name)) };
 }
 

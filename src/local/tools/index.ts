@@ -27,6 +27,9 @@ export const builtInTools: readonly ToolRecord[] = [
   applyPatch,
 ];
 
+/** The tools that run code and commands, by the actions of the model that call them. */
+export const runners = { code: codeInterpreter, shell } as const;
+
 /** The catalog of a server without custom tools. */
 export const builtInCatalog = new ToolCatalog(builtInTools);
 

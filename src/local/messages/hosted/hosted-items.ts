@@ -1,6 +1,7 @@
 import { isPlainObject } from "../../../base/freeze.ts";
 import { readNumber, readRecord, readString } from "../../../base/json.ts";
 import type { WireItem } from "../../../openai/wire.ts";
+import { runners } from "../../tools/index.ts";
 
 /** Converts a call of one of the API's tools, and its result, to OpenAI's items. */
 export function toHostedItems(block: WireItem, blocks: readonly WireItem[]): readonly WireItem[] {
@@ -53,7 +54,7 @@ function toPythonItem({ block, input, content }: HostedCall): WireItem {
   const logs = [stdout, stderr].filter((part) => part !== "").join("\n");
   return {
     id: block["id"],
-    type: "code_interpreter_call",
+    type: `${runners.code.kind}_call`,
     status: "completed",
     code: readString(input, "code"),
     container_id: "",

@@ -9,13 +9,7 @@ import type { Sealer } from "../../turn/sealer.ts";
 import type { MessageRequest } from "../check/request.ts";
 import { isWebSearch } from "../check/tools.ts";
 import { toModelItems } from "../model-items.ts";
-
-/** A page found by a search. */
-export interface FoundPage {
-  readonly url: string;
-  readonly title: string;
-  readonly snippet: string;
-}
+import type { FoundPage } from "./found-page.ts";
 
 /** Services that a search needs. */
 export interface SearchServices {
