@@ -16,15 +16,15 @@ function findHint(path: string): string | null {
     return "The path has '/v1' twice. Use a base URL without '/v1' for Anthropic's SDKs.";
   if (/^\/(?:responses|chat\/completions|files|containers|vector_stores|models)(?:\/|$)/.test(path))
     return "Use a base URL that ends in '/v1'.";
-  const [, first = ""] = /^\/v1\/([^/]+)/.exec(path) ?? [];
-  const found = UNSERVED.get(first);
+  const [, first = "", second = ""] = /^\/v1\/([^/]+)(?:\/([^/]+))?/.exec(path) ?? [];
+  const found = UNSERVED.get(`${first}/${second}`) ?? UNSERVED.get(first);
   return found ? `This server does not serve ${found[0]}. ${found[1]}` : null;
 }
 
 const USE_RESPONSES = "Use POST /v1/responses.";
 const USE_OTHER_SERVER = "Send the request to OpenAI.";
 
-/** What is not served, and the remedy, by the first part of the path after `/v1/`. */
+/** What is not served, and the remedy, by the first parts of the path after `/v1/`. */
 const UNSERVED: ReadonlyMap<string, readonly [what: string, remedy: string]> = new Map([
   ["assistants", ["the Assistants API", USE_RESPONSES]],
   ["audio", ["speech and transcription", USE_OTHER_SERVER]],
