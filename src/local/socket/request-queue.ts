@@ -1,5 +1,5 @@
 import { ApiProblem } from "../api-problem.ts";
-import type { SteeredRequest } from "./steering.ts";
+import type { SteeredRequest } from "./steered-request.ts";
 
 /** How many requests may wait. OpenAI publishes no limit. */
 const MAX_WAITING = 256;

@@ -15,12 +15,8 @@ import { RequestQueue } from "./request-queue.ts";
 import { type LaneTurn, ResponseLane } from "./response-lane.ts";
 import { SocketSink } from "./socket-sink.ts";
 import { SocketWriter } from "./socket-writer.ts";
-import {
-  type SteeredRequest,
-  type SteeredTurn,
-  Steering,
-  type SteeringServices,
-} from "./steering.ts";
+import type { SteeredRequest } from "./steered-request.ts";
+import { type SteeredTurn, Steering, type SteeringServices } from "./steering.ts";
 
 /** OpenAI's limits of one connection. */
 const MAX_RUNNING = 16;

@@ -5,25 +5,10 @@ import type { CreateEvent } from "./client-event.ts";
 import { listRequiredInput } from "./list-required-input.ts";
 import type { SocketSink } from "./socket-sink.ts";
 import { readSteerEvent, type SteerEvent } from "./steer-event.ts";
+import type { Steer, SteeredRequest } from "./steered-request.ts";
 
 /** How much steering input may wait for one response. OpenAI publishes no limit. */
 const MAX_STEERS = 16;
-
-/** Accepted steering input. */
-export interface Steer extends SteerEvent {
-  readonly id: string;
-  readonly items: readonly WireItem[];
-  readonly bytes: number;
-}
-
-/** A request whose input may begin with steering input. */
-export interface SteeredRequest extends CreateEvent {
-  readonly bytes: number;
-  /** The steering input at the beginning of the request's input. */
-  readonly steers: readonly Steer[];
-  /** Whether the server created the request for the steering input. */
-  readonly isAutomatic: boolean;
-}
 
 /** A request that runs, and the steering input that it takes and leaves. */
 export interface SteeredTurn {
