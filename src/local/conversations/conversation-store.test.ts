@@ -172,3 +172,55 @@ describe("ConversationStore", () => {
     expect(["a", "c"].map((id) => on.store.hasItem(end, id))).toEqual([true, false]);
   });
 });
+
+/** Returns a function that returns integers below a number, the same ones in every run. */
+function createRandom(seed: number) {
+  let state = seed;
+  return (below: number): number => {
+    state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
+    return Math.floor((state / 2 ** 31) * below);
+  };
+}
+
+describe("conversations and responses after random changes", () => {
+  it.each([1, 2, 3, 4, 5])("equal plain lists of items, with the seed %i", (seed) => {
+    using on = openStore();
+    const random = createRandom(seed);
+    const lists = new Map([0, 1, 2].map((at) => [`conv_${at}`, [] as string[]]));
+    const stored = new Map<string, readonly string[]>();
+    for (const id of lists.keys()) on.create(id, "");
+    for (let step = 0; step < 200; step++) {
+      const [id, list] = [...lists][random(lists.size)] ?? ["", []];
+      const name = String.fromCodePoint(0x4e00 + step);
+      const action = random(10);
+      if (action < 3) {
+        on.append(id, name);
+        list.push(name);
+      } else if (action < 6) {
+        on.respond(id, `resp_${step}`, name);
+        list.push(name);
+        stored.set(`resp_${step}`, [...list]);
+      } else if (action < 7) {
+        const [response] = [...stored.keys()].slice(random(stored.size));
+        if (response !== undefined) on.responses.delete(response);
+        stored.delete(response ?? "");
+      } else if (action < 8) {
+        const [previous, items] = [...stored][random(stored.size)] ?? [null, []];
+        const branch = {
+          id: `resp_${step}`,
+          createdAt: 1,
+          response: {},
+          include: new Set<string>(),
+        };
+        on.responses.add({ ...branch, previous, input: createItems(name), output: [] });
+        stored.set(`resp_${step}`, [...items, name]);
+      } else if (list.length > 0) {
+        const [removed = ""] = list.splice(random(list.length), 1);
+        on.store.deleteItem(id, removed);
+      }
+    }
+    for (const [id, list] of lists) expect(on.read(id)).toBe(list.join(""));
+    for (const [id, list] of stored)
+      expect(joinIds(on.responses.readConversation(id))).toBe(list.join(""));
+  });
+});
