@@ -130,6 +130,17 @@ describe.skipIf(anthropicMissing)("Anthropic's SDK", () => {
     });
   });
 
+  test("gets a command for Anthropic's bash tool, which the client runs", async () => {
+    await using fixture = await createAnthropicFixture({
+      model: scriptedModel([[{ shell: ["ls"] }]]),
+    });
+    const tools = [{ type: "bash_20250124", name: "bash" }];
+    expect(await fixture.client.messages.create({ ...plain, tools })).toMatchObject({
+      stop_reason: "tool_use",
+      content: [{ type: "tool_use", name: "bash", input: { command: "ls" } }],
+    });
+  });
+
   test("lists models, and reads that there are no batches", async () => {
     await using fixture = await createAnthropicFixture({ apiKey: "any" });
     const { models, messages } = fixture.client;

@@ -54,31 +54,11 @@ export class Messages {
   }
 
   /** Creates the message block by block. */
-  async *createBlocks(
-    { id, request, usage, inputTokens, thread }: StartedMessage,
-    signal: AbortSignal,
-  ): AsyncGenerator<FinishedBlock, MessageEnd, undefined> {
+  createBlocks(started: StartedMessage, signal: AbortSignal): Blocks {
+    const { request, usage, thread } = started;
     const services = { ...this.#turns, deferredActions: this.#deferredActions };
     const blocks = createMessage(request, services, { signal, usage });
-    if (!thread) return yield* blocks;
-    const content: Block[] = [];
-    const release = () => thread.release();
-    signal.addEventListener("abort", release, { once: true });
-    try {
-      for (;;) {
-        const next = await blocks.next();
-        if (next.done) {
-          const bytes = (inputTokens + countJsonTokens(content)) * BYTES_PER_TOKEN;
-          thread.save(id, createNextMessages(thread.body, content), bytes);
-          return next.value;
-        }
-        content.push(next.value.block);
-        yield next.value;
-      }
-    } finally {
-      signal.removeEventListener("abort", release);
-      release();
-    }
+    return thread ? saveInThread(blocks, { ...started, thread }, signal) : blocks;
   }
 
   #checkMessages(messages: readonly CheckedMessage[]): void {
@@ -88,6 +68,34 @@ export class Messages {
       findForgedCompaction(messages, sealer) ??
       findMissingFile(messages, this.#isFile);
     if (problem) throw problem;
+  }
+}
+
+type Blocks = AsyncGenerator<FinishedBlock, MessageEnd, undefined>;
+
+/** Stores the conversation in its thread once the message has ended. */
+async function* saveInThread(
+  blocks: Blocks,
+  { id, inputTokens, thread }: StartedMessage & { readonly thread: ThreadTurn },
+  signal: AbortSignal,
+): Blocks {
+  const content: Block[] = [];
+  const release = () => thread.release();
+  signal.addEventListener("abort", release, { once: true });
+  try {
+    for (;;) {
+      const next = await blocks.next();
+      if (next.done) {
+        const bytes = (inputTokens + countJsonTokens(content)) * BYTES_PER_TOKEN;
+        thread.save(id, createNextMessages(thread.body, content), bytes);
+        return next.value;
+      }
+      content.push(next.value.block);
+      yield next.value;
+    }
+  } finally {
+    signal.removeEventListener("abort", release);
+    release();
   }
 }
 
