@@ -282,7 +282,7 @@ describe("the use action", () => {
 
   test.each<readonly [use: { kind: string; args: object }, problem: string]>([
     [{ kind: "dices", args: {} }, 'Did you mean "dice"?'],
-    [{ kind: "coffee_machine", args: {} }, '"shell", "apply_patch", "dice"'],
+    [{ kind: "coffee_machine", args: {} }, '"shell", "tool_search", "apply_patch", "dice"'],
     [{ kind: "__proto__", args: {} }, 'a tool of kind "__proto__", but there are only'],
     [
       { kind: "mcp", args: {} },
