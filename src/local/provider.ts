@@ -57,7 +57,10 @@ export class LocalProvider implements AsyncDisposable {
     return { name: sandbox.name, reason };
   }
 
-  /** Serves on a socket. Hosts other than loopback require an `apiKey`. */
+  /**
+   * Serves on a socket, over HTTP and, for the Responses API, over WebSocket. Hosts other than loopback require an
+   * `apiKey`.
+   */
   async listen(options: ListenOptions = {}): Promise<Listening> {
     checkKnownKeys(options, "LocalProvider.listen(options)", listenKeys);
     const { host = "127.0.0.1" } = options;

@@ -60,7 +60,7 @@ export function responseRoutes(
 }
 
 const UPGRADE_REMEDY =
-  "WebSockets are not available in process. Connect to the URL of provider.listen(), or use POST.";
+  "This request cannot be upgraded to a WebSocket. Connect a WebSocket client to the URL of provider.listen(), or use POST.";
 
 const CODE_TIMEOUT = "x-wink-code-timeout-seconds";
 
