@@ -47,6 +47,19 @@ describe("A thread on the Messages API", () => {
     });
   });
 
+  test("continues from a compaction, without the messages that it summarizes", async () => {
+    const { message, asked } = await startMessagesFixture([[{ say: "A." }], [{ say: "B." }]]);
+    const betas = { "anthropic-beta": "message-threads-2026-08-12,compact-2026-09-04" };
+    const one = await message({ ...create, ...say("I am Ann.") }, betas);
+    const compaction = { compaction: { type: "summarize" } };
+    const two = await message({ ...continueFrom(one), ...say("Sum up."), ...compaction }, betas);
+    await message({ ...continueFrom(two), ...say("Who am I?") }, betas);
+    expect(asked.at(-1)?.items).toMatchObject([
+      { role: "assistant", content: [{ text: expect.stringContaining("User: I am Ann.") }] },
+      { role: "user", content: [{ text: "Who am I?" }] },
+    ]);
+  });
+
   test("continues after an empty answer", async () => {
     const { message, asked } = await startMessagesFixture([[{ say: "" }], [{ say: "B." }]]);
     const one = await message({ ...create }, headers);

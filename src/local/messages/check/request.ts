@@ -69,7 +69,7 @@ export function checkMessageRequest(body: unknown, options: CheckOptions = {}): 
   const system = checkSystem(fields["system"]);
   assertAnthropic(record({ messages: anyValue }), fields, "");
   const messages = checkMessages(fields["messages"]);
-  const changes = listToolChanges(fields["messages"]);
+  const changes = listToolChanges(fields);
   const tools = applyToolChanges(checkTools(fields["tools"]), changes);
   const thinking = checkThinking(fields["thinking"], maxTokens);
   assertAnthropic(record({ temperature: share, top_p: share }), fields, "");

@@ -1,5 +1,4 @@
-import { isPlainObject } from "../../../base/freeze.ts";
-import { readRecord, readRecords, readString } from "../../../base/json.ts";
+import { readRecord, readRecords, readString, type UnknownRecord } from "../../../base/json.ts";
 import type { WireItem } from "../../../openai/wire.ts";
 import type { ApiProblem } from "../../api-problem.ts";
 import { joinPath } from "./anthropic-wording.ts";
@@ -13,10 +12,9 @@ export interface ToolChange {
 }
 
 /** Lists the tool changes in a request's system messages and compaction, in their order. */
-export function listToolChanges(messages: unknown): readonly ToolChange[] {
-  if (!Array.isArray(messages)) return [];
-  return messages.flatMap((message, place) => {
-    if (!isPlainObject(message) || (place > 0 && message["role"] !== "system")) return [];
+export function listToolChanges(request: UnknownRecord): readonly ToolChange[] {
+  return readRecords(request, "messages").flatMap((message, place) => {
+    if (place > 0 && message["role"] !== "system") return [];
     const path = joinPath(joinPath("messages", place), "content");
     return readRecords(message, "content").flatMap((block, index) => {
       const at = joinPath(path, index);
@@ -40,7 +38,7 @@ export function applyToolChanges(
   tools: readonly WireItem[],
   changes: readonly ToolChange[],
 ): readonly WireItem[] {
-  const offered = new Map<unknown, WireItem>(tools.map((tool) => [tool["name"] ?? tool, tool]));
+  const offered = new Map<unknown, WireItem>(tools.map((tool) => [tool["name"], tool]));
   const known = new Map(offered);
   for (const { block, path } of changes) {
     const change = readRecord(block, "tool");
