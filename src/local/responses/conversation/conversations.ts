@@ -129,6 +129,7 @@ export class Conversations {
     }
     const point = conversation.continueWith(serialized);
     if (point) for (const key of keys) this.#threads.keep(key, point);
+    if (home) this.#threads.forget(toThreadKey(home.end));
   }
 
   /** Returns the conversation after a turn that is not stored. Like a stored one, it starts at a new compaction. */

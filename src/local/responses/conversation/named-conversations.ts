@@ -66,8 +66,10 @@ export class NamedConversations {
 
   /** Deletes a conversation, but not its items. */
   delete(id: string): void {
+    const { end } = this.#store.find(id);
     this.#locks.check(id);
     this.#store.delete(id);
+    this.#threads.forget(toThreadKey(end));
   }
 
   /** Adds items to the end of a conversation. Returns them with their ids. */
@@ -98,7 +100,10 @@ export class NamedConversations {
   /** Removes one item. Stored responses keep their input. */
   deleteItem(id: string, itemId: string): StoredConversation {
     this.#locks.check(id);
-    return this.#store.deleteItem(id, itemId);
+    const { end } = this.#store.find(id);
+    const changed = this.#store.deleteItem(id, itemId);
+    this.#threads.forget(toThreadKey(end));
+    return changed;
   }
 
   /** Returns all conversation items, for a request that names the conversation. Throws if a response is being created for it. */

@@ -43,6 +43,20 @@ describe("RecentThreads", () => {
     expect(["one", "two", "more"].map((id) => recent.get(id)?.readable)).toEqual([1, undefined, 2]);
   });
 
+  test("evicts a thread when its last id is deleted, and counts its memory no longer", () => {
+    const recent = new RecentThreads({ bytes: 100_000 });
+    const large = createThread(90_000);
+    recent.set("one", large.point);
+    recent.set("two", large.point);
+    for (const id of ["one", "one", "unknown"]) recent.delete(id);
+    expect([recent.get("one"), recent.get("two")?.items]).toEqual([undefined, 1]);
+    recent.delete("two");
+    expect(recent.get("two")).toBeUndefined();
+    recent.set("three", createThread(90_000).point);
+    recent.set("four", createThread().point);
+    expect(["three", "four"].map((id) => recent.get(id)?.items)).toEqual([1, 1]);
+  });
+
   test("never evicts the last thread, with all its responses", () => {
     const recent = new RecentThreads({ threads: 0, bytes: 0 });
     recent.set("a", createThread().point);

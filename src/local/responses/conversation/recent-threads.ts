@@ -17,7 +17,7 @@ export class RecentThreads {
   readonly #limits: { readonly threads: number; readonly bytes: number };
   readonly #points = new Map<string, ThreadPoint>();
   /** Threads with their response ids and sizes. The least recently used one comes first. */
-  readonly #entries = new Map<Thread, { readonly ids: string[]; bytes: number }>();
+  readonly #entries = new Map<Thread, { readonly ids: Set<string>; bytes: number }>();
   #bytes = 0;
 
   constructor({ threads = 64, bytes = 32 * 2 ** 20 }: RecentLimits = {}) {
@@ -33,15 +33,27 @@ export class RecentThreads {
 
   set(responseId: string, point: ThreadPoint): void {
     const held = this.#touch(point.thread);
-    held.ids.push(responseId);
+    held.ids.add(responseId);
     this.#points.set(responseId, point);
     this.#bytes += point.thread.size - held.bytes;
     held.bytes = point.thread.size;
     this.#evict();
   }
 
+  /** Removes an id that no request can use anymore. A conversation without ids is evicted. */
+  delete(id: string): void {
+    const point = this.#points.get(id);
+    if (!point) return;
+    this.#points.delete(id);
+    const { ids, bytes } = this.#touch(point.thread);
+    ids.delete(id);
+    if (ids.size > 0) return;
+    this.#entries.delete(point.thread);
+    this.#bytes -= bytes;
+  }
+
   #touch(thread: Thread) {
-    const held = this.#entries.get(thread) ?? { ids: [], bytes: 0 };
+    const held = this.#entries.get(thread) ?? { ids: new Set<string>(), bytes: 0 };
     this.#entries.delete(thread);
     this.#entries.set(thread, held);
     return held;

@@ -49,13 +49,20 @@ export class Threads {
     this.#recent.set(key, point);
   }
 
-  /** Continues a conversation with items that were added to it. Only if it is in memory. */
+  /** Continues a conversation with items that were added to it, if it is in memory. `nextKey` replaces its key. */
   extend(key: string, items: readonly SerializedItem[], nextKey: string): void {
     const point = this.#recent.get(key);
-    if (!point || point.thread.items.length !== point.items) return;
-    if (items.some(({ item }) => isCompaction(item))) return;
-    point.thread.add(items);
-    this.#recent.set(nextKey, point.thread.point);
+    const isPlain = !items.some(({ item }) => isCompaction(item));
+    if (point && isPlain && point.thread.items.length === point.items) {
+      point.thread.add(items);
+      this.#recent.set(nextKey, point.thread.point);
+    }
+    this.#recent.delete(key);
+  }
+
+  /** Removes a conversation that has changed from memory. */
+  forget(key: string): void {
+    this.#recent.delete(key);
   }
 
   /** Rejects reasoning that this provider did not encrypt. `count` is the number of items before these. */
