@@ -21,7 +21,7 @@ import {
   type Validator,
 } from "../validators/validator.ts";
 import type { ContainerOptions } from "./containers.ts";
-import { createNetworkProblem, createSkillsProblem } from "./unavailable-problems.ts";
+import { createNetworkProblem, createSkillsProblem } from "./create-network-problem.ts";
 
 /** Validates the body of `POST /v1/containers`. */
 export function parseContainerOptions(body: unknown): ContainerOptions {

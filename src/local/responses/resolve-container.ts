@@ -1,7 +1,7 @@
 import { isPlainObject } from "../../base/freeze.ts";
 import { readRecord } from "../../base/json.ts";
 import type { WireItem } from "../../openai/wire.ts";
-import { createNetworkProblem, createSkillsProblem } from "../containers/unavailable-problems.ts";
+import { createNetworkProblem, createSkillsProblem } from "../containers/create-network-problem.ts";
 import type { ToolCatalog } from "../tools/tool-catalog.ts";
 import type { ContainerService } from "../tools/tool-services.ts";
 import type { TurnState } from "../turn/turn.ts";
