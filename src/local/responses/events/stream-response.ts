@@ -7,7 +7,7 @@ import { applyIncludes } from "../check/apply-includes.ts";
 import { createEndedResponse, toResponseError } from "../response-object.ts";
 import type { ResponseRunner, StartedResponse } from "../started-response.ts";
 import type { EventSink } from "./event-sink.ts";
-import { EventSequence } from "./events.ts";
+import { EventSequence, type StreamEvent } from "./events.ts";
 
 /** Services of {@link streamResponse}. */
 export interface StreamServices {
@@ -29,6 +29,7 @@ export async function streamResponse(
 ): Promise<void> {
   const sequence = new EventSequence(catalog);
   const { include } = started.request;
+  const last: StreamEvent[] = [];
   const { promise: begun, resolve: onBegun } = Promise.withResolvers<void>();
   const turn = responses.finish(started, sink.signal, {
     async onBegin() {
@@ -36,11 +37,13 @@ export async function streamResponse(
       await sink.write(sequence.createStart(started.response));
     },
     onItem: (item) => sink.write(sequence.createItem(applyIncludes(item, include, catalog))),
-    onProblem: (problem) => sink.write([sequence.createProblem(problem)]),
+    onProblem(problem) {
+      last.push(sequence.createProblem(problem));
+    },
   });
   await Promise.race([begun, turn]);
   turn.then(
-    (response) => sink.end([sequence.createEnd(response)]),
+    (response) => sink.end([...last, sequence.createEnd(response)]),
     (error) => {
       const isProblem = error instanceof ApiProblem;
       if (sink.signal.aborted && !isProblem) return sink.abort(error);
