@@ -137,7 +137,7 @@ describe("conversation items", () => {
       { id: expect.stringMatching(/^ctc_/) },
       { id: expect.stringMatching(/^ctco_/) },
       { id: expect.stringMatching(/^sho_/), status: "completed", max_output_length: null },
-      { id: expect.stringMatching(/^item_/), request_id: "mcpr_1" },
+      { id: expect.stringMatching(/^mar_/), request_id: "mcpr_1" },
     ]);
   });
 
