@@ -293,6 +293,15 @@ describe("a tool choice on the Messages API", () => {
   });
 });
 
+test("a request with max_tokens of 0 fills the prompt cache and does not call the model", async () => {
+  const { message, asked } = await startMessagesFixture([]);
+  expect(await message({ max_tokens: 0 })).toMatchObject({
+    content: [],
+    stop_reason: "max_tokens",
+  });
+  expect(asked).toEqual([]);
+});
+
 describe("an action that the Messages API does not support", () => {
   test.each([
     [

@@ -52,6 +52,7 @@ async function* createContent(
   state: MessageState,
 ): AsyncGenerator<FinishedBlock, StopReason, undefined> {
   const { request, services } = state;
+  if (request.maxTokens === 0) return { stopReason: "max_tokens", stopSequence: null };
   if (request.isCompaction) {
     yield { block: createCompactionBlock(request, services.sealer) };
     return { stopReason: "compaction", stopSequence: null };

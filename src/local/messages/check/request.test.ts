@@ -20,7 +20,7 @@ const tool = { name: "look", input_schema: { type: "object" } };
 const refusals: readonly (readonly [title: string, change: WireItem, problem: string])[] = [
   ["no model", { model: undefined }, "model: Input should be a valid string"],
   ["an empty model", { model: "" }, "model: String should have at least 1 character"],
-  ["max_tokens of 0", { max_tokens: 0 }, "max_tokens: Input should be greater than or equal"],
+  ["negative max_tokens", { max_tokens: -1 }, "max_tokens: Input should be greater than or equal"],
   ["fractional max_tokens", { max_tokens: 1.5 }, "max_tokens: Input should be a valid integer"],
   ["messages that are not an array", { messages: "Hi." }, "messages: Input should be a valid list"],
   ["no message", { messages: [] }, "messages: at least one message is required"],

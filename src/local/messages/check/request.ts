@@ -98,7 +98,8 @@ export function checkMessageRequest(body: unknown, options: CheckOptions = {}): 
 }
 
 const named = record({ model: string({ min: 1 }) });
-const limited = record({ max_tokens: integer({ min: 1 }) });
+/** With 0, a request only fills the prompt cache. */
+const limited = record({ max_tokens: integer({ min: 0 }) });
 const share = optional(number({ min: 0, max: 1 }));
 const delivered = record({
   stop_sequences: optional(array(string())),
