@@ -88,6 +88,7 @@ test.each([
   "docs/guides/claude.md",
   "docs/guides/hosted-tools.md",
   "docs/guides/local.md",
+  "docs/guides/local-apis.md",
   "docs/guides/long-sessions.md",
   "docs/guides/openai.md",
   "docs/guides/workspaces.md",
