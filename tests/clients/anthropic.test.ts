@@ -170,7 +170,7 @@ describeClient("@anthropic-ai/sdk", {
     const client = await start([[{ fail: overloaded }], [{ say: "Hello." }]]);
     const message = await client.messages.create(ask("Hi."));
     expect(message.content).toMatchObject([{ text: "Hello." }]);
-    await expect(client.messages.create({ ...ask("Hi."), max_tokens: 0 })).rejects.toThrow(
+    await expect(client.messages.create({ ...ask("Hi."), max_tokens: -1 })).rejects.toThrow(
       Anthropic.BadRequestError,
     );
   },
