@@ -103,7 +103,7 @@ export type ModelAction =
       readonly stall: number;
     }
   | {
-      /** Drops the connection to the client. */
+      /** Drops the connection to the client. A response in the background continues, and its stream can be resumed. */
       readonly drop: true;
     }
   | {
