@@ -1,12 +1,12 @@
 /**
- * Runs the suite of clients and writes the tables of its results into the guide. A feature is "yes" only if the
+ * Runs the suite of clients and writes the table of its results into the guide. A feature is "yes" only if the
  * client's test has passed.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { replaceTables } from "../tests/clients/support/guide-tables.ts";
+import { replaceTable } from "../tests/clients/support/guide-table.ts";
 
 interface Results {
   readonly testResults: readonly {
@@ -23,7 +23,7 @@ const folder = mkdtempSync(join(tmpdir(), "wink-clients-table-"));
 try {
   const output = join(folder, "results.json");
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${output}`];
-  // Tests that compare the guide's old tables fail here. They pass in the next run.
+  // Tests that compare the guide's old table fail here. They pass in the next run.
   spawnSync("npm", ["run", "test:clients", "--", ...reporters], { stdio: "inherit" });
   if (existsSync(output)) writeTables(output);
   else process.exitCode = 1; // the suite has not started, and has printed the reason
@@ -40,6 +40,6 @@ function writeTables(output: string): void {
       .map(({ ancestorTitles: [client], title }) => `${client}: ${title}`),
   );
   const hasPassed = (client: string, feature: string) => passed.has(`${client}: ${feature}`);
-  writeFileSync(guide, replaceTables(readFileSync(guide, "utf8"), hasPassed));
-  console.log(`${guide}: the tables of clients are written.`);
+  writeFileSync(guide, replaceTable(readFileSync(guide, "utf8"), hasPassed));
+  console.log(`${guide}: the table of clients is written.`);
 }

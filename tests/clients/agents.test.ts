@@ -85,7 +85,7 @@ describeClient("@openai/agents", {
     expect((await runner.run(agent, "How many?")).finalOutput).toEqual(ANSWER);
   },
 
-  async "code interpreter"() {
+  async "code execution at the provider"() {
     const { createAgent } = await start([[{ code: CODE }, { say: "42." }]]);
     const agent = createAgent(codeInterpreterTool({ includeOutputs: true }));
     const { finalOutput, newItems } = await runner.run(agent, "Compute.");
@@ -173,7 +173,7 @@ describeClient("@openai/agents", {
     expect(findRawItems(newItems, "Twelve owls.")).not.toEqual([]);
   },
 
-  async "continuing a response"() {
+  async "continuing an earlier turn"() {
     const { createAgent } = await start([[{ say: "I am Ada." }], [{ say: "Ada." }]]);
     const first = await runner.run(createAgent(), "Who are you?");
     const previousResponseId = first.lastResponseId ?? "";

@@ -80,7 +80,7 @@ describeClient("@ai-sdk/openai", {
     expect(steps[0]?.toolResults[0]?.output).toBe("ran SELECT 1");
   },
 
-  async "code interpreter"() {
+  async "code execution at the provider"() {
     const { model, openai } = await start([[{ code: CODE }, { say: "42." }]]);
     const tools = { code_interpreter: openai.tools.codeInterpreter({}) };
     const { text, toolResults } = await generateText({ model, prompt: "Compute.", tools });
@@ -191,7 +191,7 @@ describeClient("@ai-sdk/openai", {
     expect(toolResults[0]?.output).toMatchObject({ outputs: [{ logs: "Twelve owls.\n" }] });
   },
 
-  async "continuing a response"() {
+  async "continuing an earlier turn"() {
     const { model } = await start([[{ say: "I am Ada." }], [{ say: "Ada." }]]);
     const first = await generateText({ model, prompt: "Who are you?" });
     const previousResponseId = String(first.providerMetadata?.["openai"]?.["responseId"]);

@@ -49,7 +49,7 @@ describeClient("@anthropic-ai/sdk", {
     expect([await stream.finalText(), text]).toEqual(["Hello, owls.", "Hello, owls."]);
   },
 
-  async "tool calls, several at once"() {
+  async "function calls, several at once"() {
     const client = await start([...TWO_CALLS, ...TWO_CALLS]);
     for (const stream of [false, true]) {
       const asked: unknown[] = [];
@@ -71,7 +71,7 @@ describeClient("@anthropic-ai/sdk", {
     expect(message.parsed_output).toEqual(ANSWER);
   },
 
-  async "code execution"() {
+  async "code execution at the provider"() {
     const client = await start([[{ code: CODE }, { say: "42." }]]);
     const message = await client.messages.create({
       ...ask("Compute."),
@@ -115,6 +115,31 @@ describeClient("@anthropic-ai/sdk", {
     expect(message.content.map(({ type }) => type)).toContain("tool_search_tool_result");
   },
 
+  async "files of a container"() {
+    const client = await start([[{ code: CODE }, { say: "Saved." }]]);
+    const message = await client.beta.messages.create({
+      ...ask("Save."),
+      betas: ["code-execution-2025-08-25", "files-api-2025-04-14"],
+      tools: [{ type: "code_execution_20250825", name: "code_execution" }],
+    });
+    const [, id = ""] = /"file_id":"([^"]+)"/.exec(JSON.stringify(message.content)) ?? [];
+    expect(await (await client.beta.files.download(id)).text()).toBe("12");
+  },
+
+  async "file input"() {
+    const client = await start([[{ code: "print(open('owls.txt').read())" }, { say: "Read." }]]);
+    const upload = new File(["Twelve owls."], "owls.txt");
+    const file = await client.beta.files.upload({ file: upload });
+    const message = await client.beta.messages.create({
+      model,
+      max_tokens: 1024,
+      betas: ["code-execution-2025-08-25", "files-api-2025-04-14"],
+      messages: [{ role: "user", content: [{ type: "container_upload", file_id: file.id }] }],
+      tools: [{ type: "code_execution_20250825", name: "code_execution" }],
+    });
+    expect(JSON.stringify(message.content)).toContain("Twelve owls.");
+  },
+
   async "image input"() {
     const client = await start([[{ say: "An image." }]]);
     const data = PIXEL.replace(/^.*,/, "");
@@ -127,7 +152,7 @@ describeClient("@anthropic-ai/sdk", {
     expect(message.content).toMatchObject([{ text: "An image." }]);
   },
 
-  async "continuing a conversation"() {
+  async "continuing an earlier turn"() {
     const client = await start([[{ say: "I am Ada." }], [{ say: "Ada." }]]);
     const thread = client.beta.messages.thread({ model, max_tokens: 1024 });
     await thread.send({ role: "user", content: "Who are you?" });

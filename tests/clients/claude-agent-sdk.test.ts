@@ -72,7 +72,7 @@ describeClient("@anthropic-ai/claude-agent-sdk", {
     expect(readResult(messages)).toMatchObject({ result: "Hello, owls." });
   },
 
-  async "tool calls, several at once"() {
+  async "function calls, several at once"() {
     const claude = await start(TWO_CALLS);
     const asked: unknown[] = [];
     const options = { ...createLook(asked), tools: [] };
@@ -124,7 +124,7 @@ describeClient("@anthropic-ai/claude-agent-sdk", {
     expect(readResult(messages)).toMatchObject({ result: "An image." });
   },
 
-  async "continuing a conversation"() {
+  async "continuing an earlier turn"() {
     const claude = await start([[{ say: "I am Ada." }], [{ say: "Ada." }]]);
     const first = readResult(await claude.ask("Who are you?"));
     const messages = await claude.ask("Again?", { resume: String(first["session_id"]) });

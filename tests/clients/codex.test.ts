@@ -107,7 +107,7 @@ describeClient("@openai/codex", {
     expect(readLastMessage(await codex.exec(["What is it?", "-i", "owl.png"]))).toBe("An image.");
   },
 
-  async "continuing a response"() {
+  async "continuing an earlier turn"() {
     const codex = await start([
       [{ think: "Hm." }, runCommand("echo owl")],
       [{ say: "I am Ada." }],

@@ -95,7 +95,7 @@ describeClient("@langchain/openai", {
     expect((await bound.invoke([question, first, result])).text).toBe("One.");
   },
 
-  async "code interpreter"() {
+  async "code execution at the provider"() {
     const { model } = await start([[{ code: CODE }, { say: "42." }]]);
     const answer = await model.invoke("Compute.", {
       tools: [tools.codeInterpreter()],
@@ -174,7 +174,7 @@ describeClient("@langchain/openai", {
     expect(describeOutputs(answer)).toContain("Twelve owls.");
   },
 
-  async "continuing a response"() {
+  async "continuing an earlier turn"() {
     const { model } = await start([[{ say: "I am Ada." }], [{ say: "Ada." }]]);
     const first = await model.invoke("Who are you?");
     const previous_response_id = String(first.response_metadata["id"]);

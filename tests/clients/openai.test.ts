@@ -85,7 +85,7 @@ describeClient("openai", {
     expect(output).toMatchObject([{ type: "custom_tool_call", name: "sql", input: "SELECT 1" }]);
   },
 
-  async "code interpreter"() {
+  async "code execution at the provider"() {
     const client = await start([[{ code: CODE }, { say: "42." }]]);
     const response = await client.responses.create({
       model,
@@ -242,7 +242,7 @@ describeClient("openai", {
     expect(await (await client.files.content(file.id)).text()).toBe("Twelve owls.");
   },
 
-  async "continuing a response"() {
+  async "continuing an earlier turn"() {
     const client = await start([[{ say: "I am Ada." }], [{ say: "Ada." }]]);
     const first = await client.responses.create({ model, input: "Who are you?" });
     const second = await client.responses.create({
@@ -386,6 +386,23 @@ describeClient("openai", {
     ];
     const { output } = await client.responses.create({ model, input });
     expect(output).toMatchObject([{ type: "compaction" }]);
+  },
+
+  async "token count"() {
+    const client = await start([[{ say: "Unused." }]]);
+    const { input_tokens } = await client.responses.inputTokens.count({
+      model,
+      input: "How many?",
+    });
+    expect(input_tokens).toBeGreaterThan(0);
+  },
+
+  async "list of models"() {
+    const client = await start([[{ say: "Unused." }]]);
+    const ids: string[] = [];
+    for await (const { id } of client.models.list()) ids.push(id);
+    expect(ids).not.toEqual([]);
+    expect(await client.models.retrieve(ids[0] ?? "")).toMatchObject({ id: ids[0] });
   },
 
   async "errors and retries"() {

@@ -1,73 +1,70 @@
-/** The two APIs that the local provider serves. Each has its own table in the guide. */
-export type Api = "openai" | "anthropic";
-
-/** The features that the suite tries with the clients of each API, in the order of the guide's tables. */
-export const FEATURES: Readonly<Record<Api, readonly string[]>> = {
-  openai: [
-    "plain turn",
-    "streaming",
-    "function calls, several at once",
-    "structured output",
-    "custom tools",
-    "code interpreter",
-    "files of a container",
-    "file search",
-    "web search",
-    "hosted shell",
-    "apply_patch",
-    "tool search",
-    "image input",
-    "file input",
-    "continuing a response",
-    "conversations",
-    "background and cancel",
-    "resumed stream",
-    "uploads in parts",
-    "WebSocket",
-    "chat completions",
-    "compaction",
-    "errors and retries",
-  ],
-  anthropic: [
-    "plain turn",
-    "streaming",
-    "tool calls, several at once",
-    "structured output",
-    "code execution",
-    "web search",
-    "tool search",
-    "image input",
-    "continuing a conversation",
-    "compaction",
-    "token count",
-    "list of models",
-    "errors and retries",
-  ],
-};
+/** The features that the suite tries, in the order of the guide's table. */
+export const FEATURES: readonly string[] = [
+  "plain turn",
+  "streaming",
+  "function calls, several at once",
+  "structured output",
+  "custom tools",
+  "code execution at the provider",
+  "files of a container",
+  "file search",
+  "web search",
+  "hosted shell",
+  "apply_patch",
+  "tool search",
+  "image input",
+  "file input",
+  "continuing an earlier turn",
+  "conversations",
+  "background and cancel",
+  "resumed stream",
+  "uploads in parts",
+  "WebSocket",
+  "chat completions",
+  "compaction",
+  "token count",
+  "list of models",
+  "errors and retries",
+];
 
 /** A client that the suite runs, unmodified. */
 export interface Client {
   /** The name in the guide: the package. Its version is in `package.json`. */
   readonly name: string;
-  readonly api: Api;
   /** Why features have no test, by feature: sentences for the guide. */
   readonly missing: Readonly<Record<string, string>>;
 }
 
 const NOT_IN_CLIENT = "The client does not support it.";
+const RUN_BY_CLIENT = "The client runs commands itself, as tool calls.";
 
 function listMissing(reason: string, ...features: readonly string[]) {
   return Object.fromEntries(features.map((feature) => [feature, reason] as const));
 }
 
-/** All clients, in the order of the guide's tables. */
+const NOT_IN_ANTHROPICS_API = listMissing(
+  "Anthropic's API does not have it.",
+  "custom tools",
+  "file search",
+  "hosted shell",
+  "apply_patch",
+  "conversations",
+  "background and cancel",
+  "resumed stream",
+  "uploads in parts",
+  "WebSocket",
+  "chat completions",
+);
+
+/** All clients, in the order of the guide's table. */
 export const CLIENTS = [
-  { name: "openai", api: "openai", missing: {} },
+  { name: "openai", missing: {} },
   {
     name: "@ai-sdk/openai",
-    api: "openai",
     missing: listMissing(
       NOT_IN_CLIENT,
+      "token count",
+      "list of models",
       "files of a container",
       "background and cancel",
       "resumed stream",
@@ -77,9 +74,10 @@ export const CLIENTS = [
   },
   {
     name: "@openai/agents",
-    api: "openai",
     missing: listMissing(
       NOT_IN_CLIENT,
+      "token count",
+      "list of models",
       "custom tools",
       "files of a container",
       "background and cancel",
@@ -89,9 +87,10 @@ export const CLIENTS = [
   },
   {
     name: "@langchain/openai",
-    api: "openai",
     missing: listMissing(
       NOT_IN_CLIENT,
+      "token count",
+      "list of models",
       "files of a container",
       "apply_patch",
       "conversations",
@@ -103,13 +102,14 @@ export const CLIENTS = [
   },
   {
     name: "@openai/codex",
-    api: "openai",
     missing: {
       apply_patch: "The client sends it as a custom tool.",
       "hosted shell": "The client runs commands itself, as functions.",
       ...listMissing(
         NOT_IN_CLIENT,
-        "code interpreter",
+        "token count",
+        "list of models",
+        "code execution at the provider",
         "files of a container",
         "file search",
         "file input",
@@ -121,12 +121,13 @@ export const CLIENTS = [
       ),
     },
   },
-  { name: "@anthropic-ai/sdk", api: "anthropic", missing: {} },
+  { name: "@anthropic-ai/sdk", missing: NOT_IN_ANTHROPICS_API },
   {
     name: "@anthropic-ai/claude-agent-sdk",
-    api: "anthropic",
     missing: {
-      "code execution": "The client runs commands itself, as tool calls.",
+      ...NOT_IN_ANTHROPICS_API,
+      ...listMissing(RUN_BY_CLIENT, "code execution at the provider", "files of a container"),
+      "file input": "The client reads files itself, as tool calls.",
       compaction: "The client summarizes with an ordinary turn, only in long conversations.",
       ...listMissing(NOT_IN_CLIENT, "token count", "list of models"),
     },

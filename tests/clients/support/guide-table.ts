@@ -1,4 +1,4 @@
-import { type Api, CLIENTS, type Client, FEATURES } from "./clients.ts";
+import { CLIENTS, type Client, FEATURES } from "./clients.ts";
 
 /** Returns whether a client's test of a feature passed. */
 export type Verdict = (client: string, feature: string) => boolean;
@@ -6,15 +6,15 @@ export type Verdict = (client: string, feature: string) => boolean;
 const BEGIN = "<!-- clients:begin -->";
 const END = "<!-- clients:end -->";
 
-/** Replaces the tables between the guide's markers. */
-export function replaceTables(guide: string, hasPassed: Verdict): string {
-  const [begin, end] = findTables(guide);
-  return `${guide.slice(0, begin)}\n\n${renderTables(hasPassed)}\n\n${guide.slice(end)}`;
+/** Replaces the table between the guide's markers. */
+export function replaceTable(guide: string, hasPassed: Verdict): string {
+  const [begin, end] = findTable(guide);
+  return `${guide.slice(0, begin)}\n\n${renderTable(hasPassed)}\n\n${guide.slice(end)}`;
 }
 
 /** Returns a client's cells in the guide, by feature: `"yes"`, or the reason in the footnote. */
 export function readColumn(guide: string, client: string): Readonly<Record<string, string>> {
-  const [begin, end] = findTables(guide);
+  const [begin, end] = findTable(guide);
   const lines = guide.slice(begin, end).split("\n");
   const notes = new Map(lines.flatMap((line) => readNote(line)));
   const cells = new Map<string, string>();
@@ -35,31 +35,23 @@ function readNote(line: string): readonly (readonly [string, string])[] {
   return number === undefined ? [] : [[`no (${number})`, reason]];
 }
 
-function findTables(guide: string): readonly [begin: number, end: number] {
+function findTable(guide: string): readonly [begin: number, end: number] {
   const [begin, end] = [guide.indexOf(BEGIN), guide.indexOf(END)];
   if (begin === -1 || end < begin)
     throw new Error(`The guide must have the lines ${BEGIN} and ${END}. Add them.`);
   return [begin + BEGIN.length, end];
 }
 
-function renderTables(hasPassed: Verdict): string {
+function renderTable(hasPassed: Verdict): string {
   const notes: string[] = [];
-  const tables = (["openai", "anthropic"] as const).map((api) =>
-    renderTable(api, hasPassed, notes),
-  );
-  const list = notes.map((reason, place) => `${place + 1}. ${reason}`);
-  return [...tables, list.join("\n")].join("\n\n");
-}
-
-function renderTable(api: Api, hasPassed: Verdict, notes: string[]): string {
-  const clients = CLIENTS.filter((client) => client.api === api);
-  const head = ["feature", ...clients.map(({ name }) => `\`${name}\``)];
-  const rows = FEATURES[api].map((feature) => [
+  const head = ["feature", ...CLIENTS.map(({ name }) => `\`${name}\``)];
+  const rows = FEATURES.map((feature) => [
     feature,
-    ...clients.map((client) => renderCell(client, feature, { hasPassed, notes })),
+    ...CLIENTS.map((client) => renderCell(client, feature, { hasPassed, notes })),
   ]);
   const all = [head, head.map(() => "---"), ...rows];
-  return all.map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+  const table = all.map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+  return `${table}\n\n${notes.map((reason, place) => `${place + 1}. ${reason}`).join("\n")}`;
 }
 
 function renderCell(
