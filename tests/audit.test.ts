@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { findClaimProblems, splitCells } from "./support/proofs.ts";
 
 const root = new URL("../", import.meta.url);
-const LAST_ROW = 35;
+const SECTIONS = { A: 35, B: 9 };
 
 /** One row of the table in `docs/audit.md`. */
 interface AuditRow {
@@ -14,7 +14,7 @@ interface AuditRow {
 }
 
 function parseRows(markdown: string): readonly AuditRow[] {
-  const lines = markdown.split("\n").filter((line) => /^\| A\d+ \|/.test(line));
+  const lines = markdown.split("\n").filter((line) => /^\| [AB]\d+ \|/.test(line));
   return lines.map((line) => {
     const cells = splitCells(line);
     const [name = "", before = "", after = "", proof = ""] = cells;
@@ -25,8 +25,10 @@ function parseRows(markdown: string): readonly AuditRow[] {
 
 const rows = parseRows(readFileSync(new URL("docs/audit.md", root), "utf8"));
 
-test("docs/audit.md has the rows A1 to A35, each once, in order", () => {
-  const names = Array.from({ length: LAST_ROW }, (_, index) => `A${index + 1}`);
+test("docs/audit.md has the rows A1 to A35 and B1 to B9, each once, in order", () => {
+  const names = Object.entries(SECTIONS).flatMap(([letter, count]) =>
+    Array.from({ length: count }, (_, index) => `${letter}${index + 1}`),
+  );
   expect(rows.map(({ name }) => name)).toEqual(names);
 });
 

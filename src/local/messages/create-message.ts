@@ -11,7 +11,7 @@ import { createCompactionBlock } from "./compaction.ts";
 import { type DeferredStep, splitStep } from "./deferred-actions.ts";
 import { createToolSearchUse } from "./deferred-tools.ts";
 import { findServerTool } from "./hosted/find-server-tool.ts";
-import { checkContainer, describeContainer, expireContainer } from "./hosted/message-container.ts";
+import { checkContainer, describeContainer, expireContainer } from "./hosted/resolve-container.ts";
 import { runServerTool, searchWeb } from "./hosted/run-server-tool.ts";
 import { createSummary, findForcedQuery } from "./hosted/web-search.ts";
 import { toMessageProblem, toStreamProblem } from "./message-problem.ts";

@@ -9,7 +9,7 @@ import { isPlainObject } from "../../../base/freeze.ts";
 import { readRecord } from "../../../base/json.ts";
 import type { WireItem } from "../../../openai/wire.ts";
 import { ApiProblem } from "../../api-problem.ts";
-import { checkContainer } from "./message-container.ts";
+import { checkContainer } from "./resolve-container.ts";
 
 const createTool = (date: number) => ({ type: `code_execution_${date}`, name: "code_execution" });
 const python = createTool(20250522);

@@ -6,8 +6,8 @@ import type { MessageState } from "../message-state.ts";
 import { type PatchEdit, quoteForShell, toPatchEdits } from "../patch-edits.ts";
 import { toEditorInput } from "../patch-tool-uses.ts";
 import { toPythonCommand } from "../python-command.ts";
-import { createEditorCode, readEditorResult } from "./container-editor.ts";
-import { resolveContainer } from "./message-container.ts";
+import { createEditorCode, readEditorResult } from "./create-editor-code.ts";
+import { resolveContainer } from "./resolve-container.ts";
 
 /** An action that runs in a container of the server. */
 export type CodeAction =

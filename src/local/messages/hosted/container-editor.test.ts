@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readEditorResult } from "./container-editor.ts";
+import { readEditorResult } from "./create-editor-code.ts";
 
 const run = {
   stdout: "",
