@@ -52,7 +52,7 @@ beforeAll(() => {
   for (const [name, [code]] of Object.entries(mistakes)) {
     writeFileSync(join(folder, `${name}.ts`), `${head}${code}\n`);
   }
-  const config = { extends: "../../tsconfig.json", include: ["*.ts"] };
+  const config = { extends: "../../tsconfig.json", include: ["*.ts"], exclude: [] };
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
   output = runCompiler(folder);
 });
