@@ -26,18 +26,16 @@ export class RunningTurns extends Responses implements AsyncDisposable {
     return super.start(body, codeTimeoutMs, options);
   }
 
-  override async finish(
+  override finish(
     started: StartedResponse,
     signal: AbortSignal,
     listener?: TurnListener,
   ): Promise<WireItem> {
     const turn = super.finish(started, signal, listener);
     this.#running.add(turn);
-    try {
-      return await turn;
-    } finally {
-      this.#running.delete(turn);
-    }
+    const remove = () => this.#running.delete(turn);
+    turn.then(remove, remove); // the caller does not wait for it
+    return turn;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -46,6 +46,12 @@ export class LazyRequest implements Request {
     return declared === undefined ? null : Number(declared);
   }
 
+  /** Returns a header without creating `headers`. The name must be lowercase. */
+  readHeader(name: string): string | undefined {
+    const value = this.#incoming.headers[name];
+    return value === undefined ? undefined : String(value);
+  }
+
   /** Whether the whole body has been received. */
   get isRead(): boolean {
     return this.#incoming.readableEnded || !this.#hasBody;
@@ -122,6 +128,12 @@ export class LazyRequest implements Request {
     else outgoing.once("close", close);
     return controller;
   }
+}
+
+/** Returns a request's header, or `undefined`. The name must be lowercase. Faster than `headers` for a `LazyRequest`. */
+export function readHeader(request: Request, name: string): string | undefined {
+  if (request instanceof LazyRequest) return request.readHeader(name);
+  return request.headers.get(name) ?? undefined;
 }
 
 const PLAIN_HOST = /^[a-z0-9.-]+(?::(?:[1-5]?\d{1,4}|6[0-4]\d{3}))?$/;

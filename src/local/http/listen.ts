@@ -98,10 +98,14 @@ async function serveRequest(
 ): Promise<void> {
   const request = LazyRequest.from(incoming, outgoing);
   if (!request) return await createHonoListener(handle)(incoming, outgoing);
-  const answering = (async () => await handle(request))();
-  const response = await answering.catch(() => null); // the adapter reports it below
+  let response: Response;
+  try {
+    response = await handle(request);
+  } catch (error) {
+    return await createHonoListener(() => Promise.reject(error))(incoming, outgoing); // reports it
+  }
   if (!(response instanceof BufferedResponse && request.isRead))
-    return await createHonoListener(() => answering)(incoming, outgoing);
+    return await createHonoListener(() => response)(incoming, outgoing);
   outgoing.writeHead(response.status, response.headerFields);
   outgoing.end(response.payload);
 }

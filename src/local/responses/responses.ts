@@ -69,14 +69,34 @@ export class Responses implements ResponseRunner {
   }
 
   /** Runs the turn and returns the finished response. The turn waits for its listener. */
-  async finish(
+  finish(
     started: StartedResponse,
     signal: AbortSignal,
-    { onBegin, onItem, onProblem, onDrop }: TurnListener = {},
+    listener: TurnListener = {},
+  ): Promise<WireItem> {
+    const isNamed = started.conversation.home !== null;
+    return isNamed
+      ? this.#finishLocked(started, signal, listener)
+      : this.#finish(started, signal, listener);
+  }
+
+  /** Finishes a response of a conversation that other requests must not change meanwhile. */
+  async #finishLocked(
+    started: StartedResponse,
+    signal: AbortSignal,
+    listener: TurnListener,
+  ): Promise<WireItem> {
+    using _lock = this.#conversations.lock(started.conversation);
+    return await this.#finish(started, signal, listener);
+  }
+
+  async #finish(
+    started: StartedResponse,
+    signal: AbortSignal,
+    { onBegin, onItem, onProblem, onDrop }: TurnListener,
   ): Promise<WireItem> {
     const { request, conversation } = started;
     const { catalog } = this.#turns;
-    using _lock = this.#conversations.lock(conversation);
     const tokens = countInputTokens(request, conversation);
     const { compactThreshold } = request;
     const isOver = compactThreshold !== null && tokens > compactThreshold;
@@ -86,8 +106,10 @@ export class Responses implements ResponseRunner {
     const addItem = compacting ? (item: WireItem) => compacting.add(item) : onItem;
     const outcome = request.compactNow
       ? await this.#compactNow(conversation, { onBegin, onItem })
-      : await this.#runTurn(started, signal, { onBegin, onItem: addItem, onDrop });
-    const output = (await compacting?.finish(outcome)) ?? outcome.output;
+      : started.generate
+        ? await this.#runTurn(started, signal, { onBegin, onItem: addItem, onDrop })
+        : await skipTurn({ onBegin });
+    const output = compacting ? await compacting.finish(outcome) : outcome.output;
     if (outcome.problem) await onProblem?.(outcome.problem);
     if (request.background) signal.throwIfAborted(); // cancelled at the last moment is cancelled
     const { reported } = started.usage;
@@ -120,12 +142,12 @@ export class Responses implements ResponseRunner {
     return response;
   }
 
-  async #runTurn(started: StartedResponse, signal: AbortSignal, listener: TurnListener) {
+  #runTurn(
+    started: StartedResponse,
+    signal: AbortSignal,
+    listener: TurnListener,
+  ): Promise<TurnOutcome> {
     const { request, conversation, codeTimeoutMs } = started;
-    if (!started.generate) {
-      await listener.onBegin?.();
-      return EMPTY_OUTCOME;
-    }
     const { catalog } = this.#turns;
     const offered = [...request.tools, ...catalog.listAddedTools(conversation.notable)];
     const { tools } = selectAllowedTools(request.toolChoice, offered, catalog);
@@ -144,7 +166,7 @@ export class Responses implements ResponseRunner {
       signal,
       usage: started.usage,
     };
-    return await runTurn(input, this.#turns, listener);
+    return runTurn(input, this.#turns, listener);
   }
 
   /** Compacts the conversation instead of calling the model. */
@@ -176,11 +198,9 @@ function createReplay(
   };
 }
 
-/** The outcome of a request that the model does not answer. */
-const EMPTY_OUTCOME: TurnOutcome = {
-  status: "completed",
-  output: [],
-  incompleteReason: null,
-  error: null,
-  containerId: null,
-};
+/** Creates the outcome of a request that the model does not answer. */
+async function skipTurn({ onBegin }: TurnListener): Promise<TurnOutcome> {
+  await onBegin?.();
+  const nothing = { incompleteReason: null, error: null, containerId: null };
+  return { status: "completed", output: [], ...nothing };
+}

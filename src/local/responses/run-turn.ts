@@ -46,7 +46,8 @@ export async function runTurn(
       const actions = await callModel(services.model, createModelRequest(state, step), input);
       checkStep(actions, state, progress);
       if (!progress.hasBegun) rejectRequest(actions, output);
-      await progress.begin();
+      const begun = progress.begin();
+      if (begun) await begun;
       const outcome = await performStep(actions, state, progress);
       if (outcome) return outcome;
     } catch (error) {

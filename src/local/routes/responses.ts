@@ -3,6 +3,7 @@ import { quoteValue } from "../../base/quote-value.ts";
 import { ApiProblem } from "../api-problem.ts";
 import { BufferedResponse } from "../http/buffered-response.ts";
 import { checkQuery } from "../http/check-query.ts";
+import { readHeader } from "../http/lazy-request.ts";
 import { PacedBody } from "../http/paced-body.ts";
 import { RATE_LIMIT_HEADERS, setRateLimitHeaders } from "../http/rate-limit-headers.ts";
 import { readJsonBody } from "../http/read-json-body.ts";
@@ -37,7 +38,7 @@ export function responseRoutes(
     try {
       checkQuery(context.req);
       const body = await readJsonBody(raw, maxBodyBytes);
-      const started = responses.start(body, readCodeTimeout(context.req.header(CODE_TIMEOUT)));
+      const started = responses.start(body, readCodeTimeout(readHeader(raw, CODE_TIMEOUT)));
       if (started.request.background)
         return respondInBackground(context, started, { background, catalog });
       if (started.request.stream)

@@ -7,6 +7,9 @@ export function countInputTokens(
   { bytes }: Pick<Conversation, "bytes">,
 ): number {
   const { instructions, tools } = request;
-  const frame = JSON.stringify({ instructions, items: [], tools });
+  const isPlain = instructions === null && tools.length === 0;
+  const frame = isPlain ? PLAIN_FRAME : JSON.stringify({ instructions, items: [], tools });
   return Math.ceil((Buffer.byteLength(frame) - "[]".length + bytes) / 4);
 }
+
+const PLAIN_FRAME = JSON.stringify({ instructions: null, items: [], tools: [] });
