@@ -32,8 +32,8 @@ interface StoredThread {
 
 /**
  * Stores conversations between requests, for clients that send only new messages (Anthropic's beta
- * `message-threads`). The states are in memory. If one is evicted or the server restarts, the client is told that
- * the thread is not found, and Anthropic's SDK sends the whole conversation again.
+ * `message-threads`). The states are in memory. After an eviction or a restart of the server, a continuation fails with
+ * `thread_not_found`, and Anthropic's SDK sends the whole conversation again.
  */
 export class MessageThreads {
   readonly #byMessage = new Map<string, StoredThread>();
