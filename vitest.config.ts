@@ -38,7 +38,7 @@ export default defineConfig(({ mode }) => {
         { resolve, test: { ...test, name: "src", include: ["src/**/*.test.ts"], isolate: false } },
         { resolve, test: { ...test, name: "tests", include: ["tests/**/*.test.ts"] } },
       ],
-      globalSetup: ["tests/support/print-environment.ts"],
+      globalSetup: ["tests/support/print-environment.ts", "tests/support/attacks/print-attacks.ts"],
       maxWorkers: availableParallelism(),
       coverage: {
         include: ["src/**/*.ts"],

@@ -16,11 +16,14 @@ export type { UpstreamModelOptions } from "./models/upstream/upstream-options.ts
 export { LocalProvider } from "./provider.ts";
 export type { LocalLimits, LocalProviderOptions } from "./provider-options.ts";
 export type {
+  LimitGrade,
+  LimitReport,
   PythonRun,
   RunLimits,
   Sandbox,
   SandboxImage,
   SandboxOptions,
+  SandboxProbe,
   SandboxProcess,
   ShellRun,
 } from "./sandbox/sandbox.ts";

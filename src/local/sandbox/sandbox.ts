@@ -4,10 +4,36 @@ export interface Sandbox {
   readonly name: string;
   /** One sentence for people about what is isolated and what is not. */
   readonly isolation: string;
-  /** Runs a trial and reports whether the sandbox works on this host. `reason` explains a failure and its remedy. */
-  probe(): Promise<{ readonly usable: boolean; readonly reason: string }>;
+  /** Runs a trial and reports whether the sandbox works on this host, and how its limits hold. */
+  probe(): Promise<SandboxProbe>;
   /** Opens a process for one container. Containers share nothing with each other. */
   open(options: SandboxOptions): Promise<SandboxProcess>;
+}
+
+/** What a sandbox reports about this host. */
+export interface SandboxProbe {
+  /** Whether a trial run succeeded. */
+  readonly usable: boolean;
+  /** The result of the trial; after a failure its cause and the remedy. */
+  readonly reason: string;
+  /** How the limits hold on this host. @default every limit is watched */
+  readonly limits?: LimitReport | undefined;
+}
+
+/**
+ * How a limit holds. `"enforced"`: the operating system refuses what is beyond it. `"watched"`: usage is
+ * measured many times a second and everything is killed when it exceeds the limit, so a burst can
+ * briefly use more.
+ */
+export type LimitGrade = "enforced" | "watched";
+
+/** How the limits of a container hold. Time and output are enforced in every sandbox. */
+export interface LimitReport {
+  readonly memory: LimitGrade;
+  readonly processes: LimitGrade;
+  readonly disk: LimitGrade;
+  /** What holds them, in words for people, such as `"cgroup v2"`. */
+  readonly means: string;
 }
 
 /** Resources that one container's process may use. */
