@@ -29,8 +29,11 @@ export type LimitGrade = "enforced" | "watched";
 
 /** How the limits of a container hold. Time and output are enforced in every sandbox. */
 export interface LimitReport {
+  /** How the memory limit holds. */
   readonly memory: LimitGrade;
+  /** How the limit on processes and threads holds. */
   readonly processes: LimitGrade;
+  /** How the limit on files in `/mnt/data` holds. */
   readonly disk: LimitGrade;
   /** What holds them, in words for people, such as `"cgroup v2"`. */
   readonly means: string;
