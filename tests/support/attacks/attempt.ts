@@ -1,5 +1,5 @@
 import { appendFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { expect, type TestOptions, test } from "vitest";
 
 /** One attack, declared as a test. */
@@ -28,6 +28,8 @@ export interface AttackOutcome {
 export interface AttackRecord extends Attack {
   readonly tried: number;
   readonly through: number;
+  /** The test's file, from the root of the repository. */
+  readonly file: string;
 }
 
 /** Declares an attack as a test that fails if anything gets through. Its counts are printed after all tests. */
@@ -39,8 +41,9 @@ export function attempt(
   const who = attack.as === undefined ? "" : ` as ${attack.as}`;
   test(`${attack.finding}, ${attack.surface}${who}: ${attack.tries}`, options, async () => {
     const { through, tried = 1 } = await work();
-    record({ ...attack, tried, through: through.length });
-    expect(through).toEqual([]);
+    const file = relative(process.cwd(), expect.getState().testPath ?? "");
+    record({ ...attack, tried, through: through.length, file });
+    expect(through, attack.tries).toEqual([]);
   });
 }
 

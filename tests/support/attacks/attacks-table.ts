@@ -1,0 +1,50 @@
+import type { AttackRecord } from "./attempt.ts";
+
+const BEGIN = "<!-- attacks: written by npm run attacks:table -->";
+const END = "<!-- end of attacks -->";
+
+/** Replaces the tables between the two marks of `docs/attacks.md` with the attempts in `records` that are our own. */
+export function replaceAttacks(page: string, records: readonly AttackRecord[]): string {
+  const [before, rest] = page.split(BEGIN);
+  const [, after] = rest?.split(END) ?? [];
+  if (before === undefined || after === undefined)
+    throw new Error(`${BEGIN} and ${END} are missing.`);
+  return `${before}${BEGIN}\n\n${formatTables(records)}\n${END}${after}`;
+}
+
+function formatTables(records: readonly AttackRecord[]): string {
+  const own = records.filter(({ finding }) => finding === "own");
+  const surfaces = [...new Set(own.map(({ surface }) => surface))].sort();
+  let number = 0;
+  return surfaces
+    .map((surface) => {
+      const rows = mergeUsers(own.filter((record) => record.surface === surface));
+      const lines = rows.map(({ tries, shows, users, file }) => {
+        number += 1;
+        const test = file.slice(file.lastIndexOf("/") + 1);
+        return `| ${number} | ${escapeCell(tries)} | ${escapeCell(shows)} | ${users} | [${test}](../${file}) |`;
+      });
+      const head = ["| | tried | what it showed | as | test |", "|---|---|---|---|---|"];
+      return `## ${surface[0]?.toUpperCase()}${surface.slice(1)}\n\n${[...head, ...lines].join("\n")}\n`;
+    })
+    .join("\n");
+}
+
+/** Joins the records of one attack that was tried as different users. */
+function mergeUsers(records: readonly AttackRecord[]) {
+  const merged = new Map<string, AttackRecord & { readonly users: string }>();
+  for (const record of records) {
+    const known = merged.get(record.tries);
+    const users = [...new Set([...(known?.users.split(", ") ?? []), record.as ?? ""])].filter(
+      Boolean,
+    );
+    merged.set(record.tries, { ...record, users: users.sort().join(", ") });
+  }
+  return [...merged.values()].sort(
+    (a, b) => a.file.localeCompare(b.file) || a.tries.localeCompare(b.tries),
+  );
+}
+
+function escapeCell(text: string): string {
+  return text.replaceAll("|", "\\|").replaceAll("\n", " ");
+}
