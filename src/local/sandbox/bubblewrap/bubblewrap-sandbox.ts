@@ -5,9 +5,10 @@ import { join } from "node:path";
 import { type Clock, systemClock } from "../../../base/clock.ts";
 import { toContainerLimits } from "../container-limits.ts";
 import type { Sandbox, SandboxOptions } from "../sandbox.ts";
+import { SupervisedProcess } from "../supervised/supervised-process.ts";
+import { bubblewrapLauncher } from "./bubblewrap-launcher.ts";
 import { buildSeccompFilter } from "./build-seccomp-filter.ts";
 import { chooseIdentity } from "./choose-identity.ts";
-import { BubblewrapProcess } from "./process.ts";
 
 /** Options of {@link bubblewrapSandbox}. */
 export interface BubblewrapOptions {
@@ -26,7 +27,7 @@ export function bubblewrapSandbox(options: BubblewrapOptions = {}): Sandbox {
   const { bubblewrap = "bwrap", python = "/usr/bin/python3" } = options;
   const { clock = systemClock, graceMs = 1_000 } = options;
 
-  async function open(container: SandboxOptions): Promise<BubblewrapProcess> {
+  async function open(container: SandboxOptions): Promise<SupervisedProcess> {
     const root = await realpath(container.root);
     const uidMap = await readFile("/proc/self/uid_map", "utf8");
     // No process has been started yet; the first run does that.
@@ -34,8 +35,11 @@ export function bubblewrapSandbox(options: BubblewrapOptions = {}): Sandbox {
     const identity = chooseIdentity(root, userInfo().uid, uidMap);
     const limits = toContainerLimits(container);
     const seccomp = buildSeccompFilter(process.arch);
-    const housing = { bubblewrap, python, root, identity, limits, seccomp, clock };
-    return new BubblewrapProcess(housing, graceMs);
+    const launcher = bubblewrapLauncher({ bubblewrap, python, root, identity, limits, seccomp });
+    const enforced = { memory: false, processes: false, disk: false };
+    const owner = identity.kind === "own user" ? identity.uid : null;
+    const settings = { launcher, root, limits, enforced, owner };
+    return new SupervisedProcess(settings, { clock, graceMs });
   }
 
   return Object.freeze({
@@ -56,7 +60,7 @@ export function bubblewrapSandbox(options: BubblewrapOptions = {}): Sandbox {
 
 /** Runs a line of Python. An installed bwrap may still lack permissions, which only a run shows. */
 async function runTrial(
-  open: (container: SandboxOptions) => Promise<BubblewrapProcess>,
+  open: (container: SandboxOptions) => Promise<SupervisedProcess>,
 ): Promise<{ usable: boolean; reason: string }> {
   const root = await mkdtemp(join(tmpdir(), "weakincentives-probe-"));
   try {

@@ -1,7 +1,7 @@
 import type { Clock } from "../../../base/clock.ts";
 import type { RunLimits } from "../sandbox.ts";
-import type { BubblewrapChild } from "./child.ts";
 import type { Deadline } from "./deadline.ts";
+import type { SupervisedChild } from "./supervised-child.ts";
 
 /** How a run is stopped after its timeout. */
 export interface StopSettings {
@@ -14,7 +14,7 @@ export interface StopSettings {
 
 /** Stops one run on timeout or abort, unless it ends first. */
 export class RunStopper {
-  readonly #child: BubblewrapChild;
+  readonly #child: SupervisedChild;
   readonly #settings: StopSettings;
   readonly #signal: AbortSignal | undefined;
   readonly #onAbort = (): void => this.#startStopping();
@@ -23,7 +23,7 @@ export class RunStopper {
   #isOver = false;
   #timedOut = false;
 
-  constructor(child: BubblewrapChild, { timeoutMs, signal }: RunLimits, stopping: StopSettings) {
+  constructor(child: SupervisedChild, { timeoutMs, signal }: RunLimits, stopping: StopSettings) {
     this.#child = child;
     this.#settings = stopping;
     this.#signal = signal;

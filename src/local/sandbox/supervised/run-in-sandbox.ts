@@ -2,8 +2,8 @@ import { BoundedOutput } from "../bounded-output.ts";
 import type { Frame } from "../kernel/frames.ts";
 import { parseEnding, type SandboxEnding } from "../kernel/parse-answer.ts";
 import type { RunLimits } from "../sandbox.ts";
-import type { BubblewrapChild } from "./child.ts";
 import { RunStopper, type StopSettings } from "./run-stopper.ts";
+import type { SupervisedChild } from "./supervised-child.ts";
 
 /** The outcome of one request to a sandbox. */
 export interface RunOutcome {
@@ -22,7 +22,7 @@ export type RunEnding =
 
 /** Sends code or a command to a sandbox and waits until it ends. */
 export async function runInSandbox(
-  child: BubblewrapChild,
+  child: SupervisedChild,
   text: string,
   limits: RunLimits,
   stopping: StopSettings,

@@ -6,26 +6,27 @@ import {
 import { temporaryTree } from "../../../../tests/support/temporary-tree.ts";
 import { systemClock } from "../../../base/clock.ts";
 import { toContainerLimits } from "../container-limits.ts";
-import { BubblewrapProcess } from "./process.ts";
+import { SupervisedProcess } from "../supervised/supervised-process.ts";
+import { bubblewrapLauncher } from "./bubblewrap-launcher.ts";
 
 const RUN = { timeoutMs: 4_000, maxOutputBytes: 1_000 };
 
 function createBareProcess(
   bubblewrap: string,
   root = temporaryTree({ "a.txt": "a" }),
-): BubblewrapProcess {
-  return new BubblewrapProcess(
-    {
-      bubblewrap,
-      python: "/usr/bin/python3",
-      root,
-      identity: { kind: "namespace" },
-      limits: toContainerLimits({ root, memoryBytes: 300 * 1024 ** 2 }),
-      seccomp: null,
-      clock: systemClock,
-    },
-    500,
-  );
+): SupervisedProcess {
+  const limits = toContainerLimits({ root, memoryBytes: 300 * 1024 ** 2 });
+  const launcher = bubblewrapLauncher({
+    bubblewrap,
+    python: "/usr/bin/python3",
+    root,
+    identity: { kind: "namespace" },
+    limits,
+    seccomp: null,
+  });
+  const enforced = { memory: false, processes: false, disk: false };
+  const settings = { launcher, root, limits, enforced, owner: null };
+  return new SupervisedProcess(settings, { clock: systemClock, graceMs: 500 });
 }
 
 describe.skipIf(!(await isBubblewrapUsable()))("A bubblewrap process", () => {

@@ -1,32 +1,44 @@
+import type { Clock } from "../../../base/clock.ts";
+import { SUPERVISOR_PROCESSES } from "../container-limits.ts";
 import { joinOutput } from "../kernel/join-output.ts";
 import { parseAnswer } from "../kernel/parse-answer.ts";
 import type { PythonRun, RunLimits, SandboxProcess, ShellRun } from "../sandbox.ts";
-import { BubblewrapChild, type ChildSettings } from "./child.ts";
 import { Deadline } from "./deadline.ts";
 import { explainEnding, explainInterpreterEnd } from "./explain-ending.ts";
+import type { SupervisedSettings } from "./launcher.ts";
 import { Ownership } from "./ownership.ts";
 import { type RunOutcome, runInSandbox } from "./run-in-sandbox.ts";
+import { SupervisedChild } from "./supervised-child.ts";
+
+/** How long a run may take to stop. */
+export interface SupervisedTiming {
+  readonly clock: Clock;
+  /** Milliseconds that code may take to stop after its timeout before its interpreter is killed. */
+  readonly graceMs: number;
+}
 
 /** A container's interpreter, started on first use, and its shell commands. */
-export class BubblewrapProcess implements SandboxProcess {
-  readonly #settings: ChildSettings;
+export class SupervisedProcess implements SandboxProcess {
+  readonly #settings: SupervisedSettings;
+  readonly #clock: Clock;
   readonly #graceMs: number;
   readonly #ownership: Ownership | null;
   /** Shared by Python runs, which are sequential. Each shell command has its own. */
   readonly #deadline: Deadline;
-  readonly #children = new Set<BubblewrapChild>();
+  readonly #children = new Set<SupervisedChild>();
   readonly #pendingRuns = new Set<Promise<unknown>>();
-  #kernel: BubblewrapChild | null = null;
+  #kernel: SupervisedChild | null = null;
   #queue: Promise<unknown> = Promise.resolve();
   #isFull = false;
   #disposed = false;
 
-  constructor(housing: ChildSettings, graceMs: number) {
-    this.#settings = housing;
+  constructor(settings: SupervisedSettings, { clock, graceMs }: SupervisedTiming) {
+    this.#settings = settings;
+    this.#clock = clock;
     this.#graceMs = graceMs;
-    const { clock, identity, root } = housing;
     this.#deadline = new Deadline(clock);
-    this.#ownership = identity.kind === "own user" ? new Ownership(root, identity.uid) : null;
+    const { owner, root } = settings;
+    this.#ownership = owner === null ? null : new Ownership(root, owner);
   }
 
   async python(code: string, limits: RunLimits): Promise<PythonRun> {
@@ -52,8 +64,7 @@ export class BubblewrapProcess implements SandboxProcess {
     limits.signal?.throwIfAborted();
     if (this.#ownership?.isSettled() === false) await this.#ownership.settle();
     const kernel = this.#findKernel() ?? (await this.#startKernel());
-    const { clock } = this.#settings;
-    const stopping = { clock, deadline: this.#deadline, graceMs: this.#graceMs };
+    const stopping = { clock: this.#clock, deadline: this.#deadline, graceMs: this.#graceMs };
     const outcome = await runInSandbox(kernel, code, limits, stopping);
     const { ending, stderr, stdout, timedOut } = outcome;
     const answer = ending.kind === "done" ? parseAnswer(ending.payload) : null;
@@ -78,7 +89,7 @@ export class BubblewrapProcess implements SandboxProcess {
     limits.signal?.throwIfAborted();
     if (this.#ownership?.isSettled() === false) await this.#ownership.settle();
     const child = this.#startChild("shell", Math.ceil(limits.timeoutMs / 1000) + 1);
-    const { clock } = this.#settings;
+    const clock = this.#clock;
     using deadline = new Deadline(clock);
     const outcome = await runInSandbox(child, command, limits, { clock, deadline, graceMs: 0 });
     this.#recordDiskLimit(outcome);
@@ -96,11 +107,11 @@ export class BubblewrapProcess implements SandboxProcess {
     };
   }
 
-  #findKernel(): BubblewrapChild | null {
+  #findKernel(): SupervisedChild | null {
     return this.#kernel !== null && this.#children.has(this.#kernel) ? this.#kernel : null;
   }
 
-  async #startKernel(): Promise<BubblewrapChild> {
+  async #startKernel(): Promise<SupervisedChild> {
     const kernel = this.#startChild("python", null);
     const ready = await new Promise<boolean>((resolve) => {
       kernel.onFrame((frame) => resolve(frame?.kind === "r"));
@@ -114,7 +125,7 @@ export class BubblewrapProcess implements SandboxProcess {
     return kernel;
   }
 
-  async #discardKernel(kernel: BubblewrapChild, outcome: RunOutcome): Promise<void> {
+  async #discardKernel(kernel: SupervisedChild, outcome: RunOutcome): Promise<void> {
     await kernel.kill();
     this.#kernel = null;
     this.#recordDiskLimit(outcome);
@@ -124,9 +135,20 @@ export class BubblewrapProcess implements SandboxProcess {
     if (ending.kind === "violation") this.#isFull = ending.limit === "disk";
   }
 
-  #startChild(mode: "python" | "shell", cpuSeconds: number | null): BubblewrapChild {
+  #startChild(mode: "python" | "shell", cpuSeconds: number | null): SupervisedChild {
     if (this.#disposed) throw createDisposedError();
-    const child = new BubblewrapChild(this.#settings, { mode, full: this.#isFull, cpuSeconds });
+    const { enforced, launcher, limits, owner } = this.#settings;
+    const launched = launcher.launch({
+      mode,
+      cpuSeconds,
+      full: this.#isFull,
+      uid: owner,
+      memory: limits.memoryBytes,
+      disk: limits.diskBytes,
+      processes: limits.maxProcesses + SUPERVISOR_PROCESSES,
+      enforced,
+    });
+    const child = new SupervisedChild(launched, this.#clock);
     this.#children.add(child);
     void child.exited.then(() => this.#children.delete(child));
     return child;
@@ -165,7 +187,7 @@ function toExitCode({ ending }: RunOutcome): number {
 
 const KILLED = 137;
 
-function createStartError(child: BubblewrapChild): Error {
+function createStartError(child: SupervisedChild): Error {
   return new Error(
     `The sandbox did not start: ${child.stderrText || "it exited without a message"}`,
   );
