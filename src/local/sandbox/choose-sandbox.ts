@@ -1,5 +1,5 @@
 import { InvalidOptionError } from "../../base/errors.ts";
-import type { Sandbox } from "./sandbox.ts";
+import type { LimitReport, Sandbox } from "./sandbox.ts";
 import { wasmSandbox } from "./wasm/wasm-sandbox.ts";
 
 /** A sandbox: by name, your own implementation, or `"auto"` for the first to pass a trial run on this host. */
@@ -11,6 +11,8 @@ export interface ChosenSandbox {
   readonly sandbox: Sandbox;
   /** Why it was chosen, in words for people. */
   readonly reason: string;
+  /** How its limits hold on this host. @default every limit is watched */
+  readonly limits?: LimitReport | undefined;
 }
 
 /** Lists the built-in sandboxes, strongest first. */
@@ -44,9 +46,9 @@ export async function chooseSandbox(
 async function chooseFirstUsable(candidates: readonly Sandbox[]): Promise<ChosenSandbox> {
   const rejections: string[] = [];
   for (const sandbox of candidates) {
-    const { usable, reason } = await sandbox.probe();
+    const { usable, reason, limits } = await sandbox.probe();
     if (usable)
-      return { sandbox, reason: [...rejections, `${sandbox.name}: ${reason}`].join("; ") };
+      return { sandbox, reason: [...rejections, `${sandbox.name}: ${reason}`].join("; "), limits };
     rejections.push(`${sandbox.name}: ${reason}`);
   }
   throw new InvalidOptionError({
@@ -58,8 +60,8 @@ async function chooseFirstUsable(candidates: readonly Sandbox[]): Promise<Chosen
 }
 
 async function requireUsable(sandbox: Sandbox): Promise<ChosenSandbox> {
-  const { usable, reason } = await sandbox.probe();
-  if (usable) return { sandbox, reason: `${sandbox.name}: ${reason}` };
+  const { usable, reason, limits } = await sandbox.probe();
+  if (usable) return { sandbox, reason: `${sandbox.name}: ${reason}`, limits };
   throw new InvalidOptionError({
     field: "sandbox",
     value: sandbox.name,
