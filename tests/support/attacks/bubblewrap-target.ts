@@ -9,12 +9,23 @@ import type {
   ShellRun,
 } from "../../../src/local/sandbox/sandbox.ts";
 import { temporaryTree } from "../temporary-tree.ts";
+import { openAsUser, type SandboxFactory } from "./open-as-user.ts";
 
 /** A container under attack, with limits low enough to reach quickly. */
 export interface Target {
   readonly root: string;
   python(code: string, limits?: Partial<RunLimits>): Promise<PythonRun>;
   shell(command: string, limits?: Partial<RunLimits>): Promise<ShellRun>;
+}
+
+/** The users that an attack is tried as: root only if the tests run as root. */
+export const USERS: readonly ("root" | "user")[] =
+  process.getuid?.() === 0 ? ["root", "user"] : ["user"];
+
+/** Options of a container under attack. */
+export interface TargetOptions extends Partial<SandboxOptions> {
+  /** The user that opens the container. @default the user that runs the tests */
+  readonly as?: "root" | "user" | undefined;
 }
 
 /** Whether bubblewrap works on this host. */
@@ -29,15 +40,19 @@ export const MEBIBYTE: number = 1024 ** 2;
  * Opens a container. After the test, a new run must still work, and after disposing of the container none
  * of its processes may be left.
  */
-export async function openTarget(options: Partial<SandboxOptions> = {}): Promise<Target> {
+export async function openTarget({ as, ...options }: TargetOptions = {}): Promise<Target> {
   const root = options.root ?? temporaryTree();
-  const container = await bubblewrapSandbox({ graceMs: 600 }).open({
+  const settings = {
     root,
     memoryBytes: 300 * MEBIBYTE,
     diskBytes: 64 * MEBIBYTE,
     maxProcesses: 32,
     ...options,
-  });
+  };
+  const isOtherUser = as === "user" && process.getuid?.() === 0;
+  const container = isOtherUser
+    ? await openAsUser(BUBBLEWRAP, settings)
+    : await bubblewrapSandbox(BUBBLEWRAP.options).open(settings);
   const limits = { timeoutMs: 3_000, maxOutputBytes: 20_000 };
   onTestFinished(async () => {
     try {
@@ -53,6 +68,12 @@ export async function openTarget(options: Partial<SandboxOptions> = {}): Promise
     shell: (command, own) => container.shell(command, { ...limits, ...own }),
   };
 }
+
+const BUBBLEWRAP = {
+  module: "local/sandbox/bubblewrap/bubblewrap-sandbox.ts",
+  name: "bubblewrapSandbox",
+  options: { graceMs: 600 },
+} satisfies SandboxFactory;
 
 async function expectAlive(container: SandboxProcess, limits: RunLimits): Promise<void> {
   const run = await container.python("print(6 * 7)", limits);
