@@ -197,6 +197,12 @@ test("ignores tests that are skipped, to do or commented out", () => {
   expect([...findTestTitles(source)]).toEqual([]);
 });
 
+test("proofs may name what an attack tries", () => {
+  const source =
+    'attempt({ finding: "C1", surface: "wasm", tries: "reads \\"js\\"", shows: "" }, run);';
+  expect([...findTestTitles(source)]).toEqual(['reads "js"']);
+});
+
 test("unescapes bars inside a cell, and rejects a line that is not a row", () => {
   const head = "## S0 x\n\n| # | level | requirement | proof |\n|---:|---|---|---|\n";
 

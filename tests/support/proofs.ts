@@ -35,8 +35,8 @@ export function findProofFiles(proof: string): string[] {
 }
 
 /**
- * The titles of the tests and groups that a test file runs, as written there, unescaped. Tests
- * declared by `test.skip` or `test.todo` prove nothing and are skipped.
+ * The titles of the tests and groups that a test file runs, as written there, unescaped, and what its
+ * attacks try. Tests declared by `test.skip` or `test.todo` prove nothing and are skipped.
  */
 export function findTestTitles(source: string): Set<string> {
   const code = source.replace(/^\s*\/\/.*$/gm, "");
@@ -45,6 +45,10 @@ export function findTestTitles(source: string): Set<string> {
   const titles = new Set<string>();
   for (const [, modifiers = "", literal = ""] of code.matchAll(call)) {
     if (!/\.(?:skip|todo)\b/.test(modifiers)) titles.add(unescapeLiteral(literal.slice(1, -1)));
+  }
+  const attack = /\btries:\s*("(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`)/g;
+  for (const [, literal = ""] of code.matchAll(attack)) {
+    titles.add(unescapeLiteral(literal.slice(1, -1)));
   }
   return titles;
 }
