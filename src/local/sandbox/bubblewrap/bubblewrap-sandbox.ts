@@ -5,9 +5,10 @@ import { join } from "node:path";
 import { type Clock, systemClock } from "../../../base/clock.ts";
 import { toContainerLimits } from "../container-limits.ts";
 import type { Sandbox, SandboxOptions } from "../sandbox.ts";
+import { buildSeccompFilter } from "../seccomp/build-filter.ts";
+import { describeFilter } from "../seccomp/describe-filter.ts";
 import { SupervisedProcess } from "../supervised/supervised-process.ts";
 import { bubblewrapLauncher } from "./bubblewrap-launcher.ts";
-import { buildSeccompFilter } from "./build-seccomp-filter.ts";
 import { chooseIdentity } from "./choose-identity.ts";
 
 /** Options of {@link bubblewrapSandbox}. */
@@ -66,7 +67,9 @@ async function runTrial(
   try {
     await using container = await open({ root, memoryBytes: 256 * 1024 ** 2 });
     const run = await container.python("print(1)", { timeoutMs: 10_000, maxOutputBytes: 1_000 });
-    if (run.stdout === "1\n") return { usable: true, reason: "a trial run succeeded" };
+    if (run.stdout === "1\n") {
+      return { usable: true, reason: `a trial run succeeded${describeFilter(process.arch)}` };
+    }
     return { usable: false, reason: `a trial run failed: ${run.error ?? run.stderr}` };
   } catch (error) {
     return { usable: false, reason: explainProblem(String(error).replace(/^Error: /, "")) };

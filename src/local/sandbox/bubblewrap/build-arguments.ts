@@ -23,7 +23,8 @@ export function buildArguments(confinement: Confinement): readonly string[] {
   return [
     ...buildIsolationArguments(identity),
     ...buildSystemMounts(root, "/"),
-    ...["--proc", "/proc", "--dev", "/dev"],
+    ...["--proc", "/proc"],
+    ...DEVICES,
     ...buildTemporaryMount("/dev/shm", limits.temporaryBytes),
     ...buildTemporaryMount("/tmp", limits.temporaryBytes),
     ...["--perms", "0755", "--dir", "/etc", "--perms", "0755", "--dir", "/mnt"],
@@ -54,6 +55,18 @@ export function buildUserFiles(identity: Identity): {
 }
 
 const INSIDE_ID = 1000;
+
+/** A `/dev` without terminals: a host's user has a limited number of pseudo-terminals. */
+const DEVICES: readonly string[] = [
+  ...["--perms", "0755", "--tmpfs", "/dev"],
+  ...["null", "zero", "full", "random", "urandom"].flatMap((name) => [
+    ...["--dev-bind", `/dev/${name}`, `/dev/${name}`],
+  ]),
+  ...["--symlink", "/proc/self/fd", "/dev/fd"],
+  ...["stdin", "stdout", "stderr"].flatMap((name, descriptor) => [
+    ...["--symlink", `/proc/self/fd/${descriptor}`, `/dev/${name}`],
+  ]),
+];
 
 const ENVIRONMENT: readonly (readonly [string, string])[] = [
   ["HOME", "/tmp"],
