@@ -120,7 +120,12 @@ describe("wink doctor", () => {
     const command = ["src/cli/main.ts", "doctor", "--json"];
     const { status, stdout } = spawnSync(process.execPath, command, { encoding: "utf8" });
     const { sandboxes, auto } = JSON.parse(stdout);
-    expect(sandboxes.map(({ name }: Sandbox) => name)).toEqual(["bubblewrap", "wasm"]);
+    expect(sandboxes.map(({ name }: Sandbox) => name)).toEqual([
+      "bubblewrap",
+      "podman",
+      "docker",
+      "wasm",
+    ]);
     expect(status).toBe(auto === null ? 1 : 0);
   });
 

@@ -3,7 +3,7 @@ import { LazySandbox } from "../local/sandbox/lazy-sandbox.ts";
 import type { Sandbox } from "../local/sandbox/sandbox.ts";
 
 /** Names of sandboxes on the command line. */
-export type SandboxName = "auto" | "bubblewrap" | "wasm";
+export type SandboxName = "auto" | "bubblewrap" | "podman" | "docker" | "wasm";
 
 /** The sandbox that runs code written by a model. */
 export interface FoundSandbox {
@@ -19,7 +19,7 @@ export interface FoundSandbox {
  * `candidates` defaults to all sandboxes of the library.
  */
 export async function findSandbox(
-  which: SandboxName,
+  which: SandboxName | Sandbox,
   candidates?: readonly Sandbox[],
 ): Promise<FoundSandbox> {
   await using lazy = new LazySandbox(which, candidates);

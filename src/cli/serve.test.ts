@@ -237,7 +237,9 @@ describe("wink serve as a command", () => {
   test.each([
     [["--port", "x"], 2, /argument 'x' is invalid\. Use an integer from 0 to 65535/],
     [["--port", "65536"], 2, /argument '65536' is invalid/],
-    [["--sandbox", "docker"], 2, /Allowed choices are auto, bubblewrap, wasm/],
+    [["--sandbox", "chroot"], 2, /Allowed choices are auto, bubblewrap, podman, docker, wasm/],
+    [["--sandbox-image", "a"], 2, /must be used together with --sandbox podman or docker/],
+    [["--sandbox", "docker", "--sandbox-image", "--privileged"], 1, /--sandbox-image must be/],
     [["--prot", "1"], 2, /unknown option '--prot'[\s\S]*Did you mean --port/],
     [
       ["--upstream", "http://127.0.0.1:1/v1"],

@@ -1,6 +1,8 @@
 import { styleText } from "node:util";
 import { LocalProvider } from "../local/provider.ts";
 import type { LocalProviderOptions } from "../local/provider-options.ts";
+import { dockerSandbox } from "../local/sandbox/docker/docker-sandbox.ts";
+import type { Sandbox } from "../local/sandbox/sandbox.ts";
 import { endOnSignal, type Stoppable, TemporaryFolder } from "./end-on-signal.ts";
 import { type FoundSandbox, findSandbox, type SandboxName } from "./find-sandbox.ts";
 import { ECHO, loadModel, type ModelChoice } from "./load-model.ts";
@@ -14,6 +16,8 @@ export interface ServeOptions {
   /** Folder for all data. @default a temporary folder that is deleted at the end */
   readonly dataDir?: string | undefined;
   readonly sandbox: SandboxName;
+  /** Image for Podman or Docker. @default python:3.13-slim */
+  readonly sandboxImage?: string | undefined;
   readonly model: ModelChoice;
   readonly web?: string | undefined;
   readonly apiKey?: string | undefined;
@@ -34,7 +38,8 @@ export async function serve(options: ServeOptions, host: Stoppable = process): P
   };
   const signals = endOnSignal(end, { code: 0, host });
   try {
-    const { sandbox, web, apiKey, port } = options;
+    const { web, apiKey, port } = options;
+    const sandbox = createSandbox(options);
     const { model, name } = await loadModel(options.model);
     const dataDir = folder?.path ?? options.dataDir;
     const onRequest = createRequestListener(options);
@@ -48,6 +53,11 @@ export async function serve(options: ServeOptions, host: Stoppable = process): P
     await end();
     throw toFlagError(error);
   }
+}
+
+function createSandbox({ sandbox, sandboxImage: image }: ServeOptions): SandboxName | Sandbox {
+  if (sandbox !== "docker" && sandbox !== "podman") return sandbox;
+  return dockerSandbox({ engine: sandbox, image });
 }
 
 function createRequestListener({ json, quiet }: ServeOptions): LocalProviderOptions["onRequest"] {

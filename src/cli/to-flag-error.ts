@@ -5,6 +5,7 @@ const FLAGS: ReadonlyMap<string, string> = new Map([
   ["listen(port)", "--port"],
   ["dataDir", "--data-dir"],
   ["sandbox", "--sandbox"],
+  ["dockerSandbox.image", "--sandbox-image"],
   ["web", "--web"],
   ["LocalProvider.apiKey", "--api-key"],
   ["upstreamModel.baseURL", "--upstream"],

@@ -15,6 +15,7 @@ export { upstreamModel } from "./models/upstream/upstream-model.ts";
 export type { UpstreamModelOptions } from "./models/upstream/upstream-options.ts";
 export { LocalProvider } from "./provider.ts";
 export type { LocalLimits, LocalProviderOptions } from "./provider-options.ts";
+export { type DockerSandboxOptions, dockerSandbox } from "./sandbox/docker/docker-sandbox.ts";
 export type {
   LimitGrade,
   LimitReport,

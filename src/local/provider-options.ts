@@ -14,7 +14,7 @@ export interface LocalProviderOptions {
   /** The model that answers requests. @default a model that echoes its input */
   readonly model?: LocalModel | undefined;
   /** The sandbox that code runs in. @default "auto": the strongest sandbox available on the host */
-  readonly sandbox?: "auto" | "bubblewrap" | "wasm" | Sandbox | undefined;
+  readonly sandbox?: "auto" | "bubblewrap" | "podman" | "docker" | "wasm" | Sandbox | undefined;
   /** The folder that stores all data. @default a temporary folder, deleted with the provider */
   readonly dataDir?: string | undefined;
   /** The API key that clients must send. @default none: requests need no key */

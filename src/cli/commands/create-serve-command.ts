@@ -16,8 +16,14 @@ export function createServeCommand(): Command {
     .option("--data-dir <folder>", "folder for all data (default: a temporary folder)")
     .addOption(
       new Option("--sandbox <name>", "sandbox for code; auto selects the strongest available")
-        .choices(["auto", "bubblewrap", "wasm"])
+        .choices(["auto", "bubblewrap", "podman", "docker", "wasm"])
         .default("auto"),
+    )
+    .addOption(
+      new Option(
+        "--sandbox-image <name>",
+        "image for podman or docker, with Python and a shell (default: python:3.13-slim)",
+      ).env("WINK_SANDBOX_IMAGE"),
     )
     .addOption(
       new Option(
@@ -43,12 +49,7 @@ export function createServeCommand(): Command {
     )
     .action(async (options: ServeFlags, command: Command) => {
       const { upstream, upstreamModel, upstreamKey, model: script, ...rest } = options;
-      if ((upstream === undefined) !== (upstreamModel === undefined)) {
-        command.error("error: --upstream and --upstream-model must be used together");
-      }
-      if (upstream === undefined && command.getOptionValueSource("upstreamKey") === "cli") {
-        command.error("error: --upstream-key must be used together with --upstream");
-      }
+      checkFlags(options, command);
       const { serve } = await import("../serve.ts");
       const asked =
         upstream !== undefined && upstreamModel !== undefined
@@ -65,6 +66,20 @@ interface ServeFlags extends Omit<ServeOptions, "model" | "json" | "quiet"> {
   readonly upstreamKey?: string;
   readonly json?: boolean;
   readonly quiet?: boolean;
+}
+
+/** Rejects flags that have no effect without another flag. */
+function checkFlags({ upstream, upstreamModel, sandbox }: ServeFlags, command: Command): void {
+  const isGiven = (name: string) => command.getOptionValueSource(name) === "cli";
+  if ((upstream === undefined) !== (upstreamModel === undefined)) {
+    command.error("error: --upstream and --upstream-model must be used together");
+  }
+  if (upstream === undefined && isGiven("upstreamKey")) {
+    command.error("error: --upstream-key must be used together with --upstream");
+  }
+  if (sandbox !== "docker" && sandbox !== "podman" && isGiven("sandboxImage")) {
+    command.error("error: --sandbox-image must be used together with --sandbox podman or docker");
+  }
 }
 
 function parsePort(text: string): number {

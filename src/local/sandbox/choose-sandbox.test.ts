@@ -51,9 +51,9 @@ describe("chooseSandbox()", () => {
   });
 
   test("rejects an unknown name and lists the known names", async () => {
-    const name: string = "docker";
+    const name: string = "chroot";
     await expect(chooseSandbox(name as "auto", [broken, works])).rejects.toThrow(
-      'sandbox must be a Sandbox or a sandbox name, got "docker". Use "auto", "bubblewrap", "wasm", or pass a Sandbox',
+      'sandbox must be a Sandbox or a sandbox name, got "chroot". Use "auto", "bubblewrap", "wasm", or pass a Sandbox',
     );
   });
 
@@ -67,7 +67,12 @@ describe("chooseSandbox()", () => {
       expect(chosen).toMatchObject({ sandbox: { name: expect.stringMatching(names.join("|")) } });
   });
 
-  test("lists bubblewrap and wasm, in this order", async () => {
-    expect((await listSandboxes()).map(({ name }) => name)).toEqual(["bubblewrap", "wasm"]);
+  test("lists bubblewrap, Podman, Docker and wasm, in this order", async () => {
+    expect((await listSandboxes()).map(({ name }) => name)).toEqual([
+      "bubblewrap",
+      "podman",
+      "docker",
+      "wasm",
+    ]);
   });
 });

@@ -3,7 +3,7 @@ import type { LimitReport, Sandbox } from "./sandbox.ts";
 import { wasmSandbox } from "./wasm/wasm-sandbox.ts";
 
 /** A sandbox: by name, your own implementation, or `"auto"` for the first to pass a trial run on this host. */
-export type SandboxChoice = "auto" | "bubblewrap" | "wasm" | Sandbox;
+export type SandboxChoice = "auto" | "bubblewrap" | "podman" | "docker" | "wasm" | Sandbox;
 
 /** The chosen sandbox and the reason for the choice. */
 export interface ChosenSandbox {
@@ -18,7 +18,13 @@ export interface ChosenSandbox {
 /** Lists the built-in sandboxes, strongest first. */
 export async function listSandboxes(): Promise<readonly Sandbox[]> {
   const { bubblewrapSandbox } = await import("./bubblewrap/bubblewrap-sandbox.ts");
-  return [bubblewrapSandbox(), wasmSandbox()];
+  const { dockerSandbox } = await import("./docker/docker-sandbox.ts");
+  return [
+    bubblewrapSandbox(),
+    dockerSandbox({ engine: "podman" }), // often rootless
+    dockerSandbox({ engine: "docker" }),
+    wasmSandbox(),
+  ];
 }
 
 /**

@@ -32,6 +32,12 @@ export const localRows: readonly Row[] = [
     "timeoutMs",
     (o) => local.upstreamModel({ baseURL: "http://127.0.0.1:9/v1", model: "m", ...Object(o) }),
   ],
+  [
+    "dockerSandbox",
+    "enigne",
+    "engine",
+    (o) => local.dockerSandbox({ engine: "docker", ...Object(o) }),
+  ],
   ["sandboxedShell", "rot", "root", (o) => local.sandboxedShell({ root: ".", ...Object(o) })],
   [
     "steps[0][0].call",

@@ -1,7 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import type { Clock } from "../../../base/clock.ts";
-import { buildSeccompFilter } from "../bubblewrap/build-seccomp-filter.ts";
 import { SANDBOX_PROGRAM } from "../kernel/sandbox-program.ts";
+import { buildSeccompFilter } from "../seccomp/build-filter.ts";
 import type { Launched, Launcher, SupervisorSettings } from "../supervised/launcher.ts";
 import {
   buildRunArguments,

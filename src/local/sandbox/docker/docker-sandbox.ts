@@ -4,7 +4,7 @@ import { checkKnownKeys, InvalidOptionError, type KnownKeys } from "../../../bas
 import { toContainerLimits } from "../container-limits.ts";
 import type { Sandbox, SandboxOptions, SandboxProcess } from "../sandbox.ts";
 import { SupervisedProcess } from "../supervised/supervised-process.ts";
-import type { EngineClient, EngineName } from "./call-engine.ts";
+import type { EngineClient } from "./call-engine.ts";
 import { chooseUser } from "./choose-user.ts";
 import { sweepContainers } from "./container-name.ts";
 import { DockerLauncher } from "./docker-launcher.ts";
@@ -15,7 +15,7 @@ import { tryEngine } from "./try-engine.ts";
 /** Options of {@link dockerSandbox}. */
 export interface DockerSandboxOptions {
   /** The container engine. */
-  readonly engine: EngineName;
+  readonly engine: "docker" | "podman";
   /** Path of the engine's client, or its name in `PATH`. @default the engine's name */
   readonly program?: string | undefined;
   /**
