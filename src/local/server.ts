@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Hono } from "hono";
 import { raceAbort } from "../base/clock.ts";
@@ -34,6 +33,7 @@ import { VectorStores } from "./search/vector-stores.ts";
 import type { ConnectionServices } from "./socket/responses-connection.ts";
 import { openDatabase } from "./store/database.ts";
 import { FileStore } from "./store/file-store.ts";
+import { readPrivateKey } from "./store/private-file.ts";
 import { ResponseStore } from "./store/response-store.ts";
 import { builtInTools } from "./tools/index.ts";
 import { ToolCatalog } from "./tools/tool-catalog.ts";
@@ -163,8 +163,5 @@ async function openWebPages(
 
 /** Returns the key in the data directory, so that values sealed before a restart can be opened after it. */
 function readSealKey(dataDir: string): Uint8Array {
-  const path = join(dataDir, "seal.key");
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  if (!existsSync(path)) writeFileSync(path, randomBytes(32), { mode: 0o600 });
-  return readFileSync(path);
+  return readPrivateKey(join(dataDir, "seal.key"), () => randomBytes(32));
 }

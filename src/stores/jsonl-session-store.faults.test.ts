@@ -90,7 +90,7 @@ describe("JsonlSessionStore when a write fails", () => {
           name: "SessionStoreError",
           sessionId: "a",
           message: expect.stringMatching(
-            /^Session "a" could not be written \(.*a\.jsonl\): ENOSPC.*\. Free disk space or fix the permissions/,
+            /^Session "a" could not be written \(.*a\.jsonl\): ENOSPC.*\. Free space on that disk, then reopen/,
           ),
           cause: { code: "ENOSPC" },
         },
@@ -184,12 +184,35 @@ describe("JsonlSessionStore when a write fails", () => {
     for (const ask of [
       () => store.append("a", {}),
       () => readRecords(store, "a"),
-      () => store.list(),
       () => store.delete("a"),
     ]) {
       await expect(ask()).rejects.toThrow(SessionStoreError);
+      await expect(ask()).rejects.toThrow("it is a folder, not a file. Remove it, and use");
     }
+    expect(await store.list()).toEqual([]);
     expect(await readdir(directory)).toEqual(["a.jsonl"]); // no lock remains
+  });
+
+  test.each([
+    ["EROFS", "That disk is read-only: use a directory on another one."],
+    ["EDQUOT", "Free space on that disk, then reopen the session with Session.open."],
+    ["EIO", "Free disk space or fix the permissions, then reopen the session with Session.open."],
+  ])("names the file and what to do about %s", async (code, remedy) => {
+    const store = openStore();
+    const handle = await getHandlePrototype();
+    const failure = Object.assign(new Error(`${code}: that`), { code });
+    vi.spyOn(handle, "appendFile").mockRejectedValueOnce(failure);
+    const message = `Session "a" could not be written (${getFile("a")}): ${code}: that. ${remedy}`;
+    await expect(store.append("a", {})).rejects.toThrow(message);
+  });
+
+  test("rejects a record that is larger than 128 MiB, and stays usable", async () => {
+    const store = openStore();
+    const text = "x".repeat(128 * 1024 ** 2);
+    const message = 'A record of session "a" is larger than 134,217,728 bytes.';
+    await expect(store.append("a", { text })).rejects.toThrow(message);
+    await store.append("a", { n: 1 });
+    expect(await readRecords(store, "a")).toEqual([{ n: 1 }]);
   });
 });
 

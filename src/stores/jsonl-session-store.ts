@@ -1,4 +1,4 @@
-import { access, type FileHandle, open, readdir } from "node:fs/promises";
+import { type FileHandle, lstat, readdir } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type Clock, systemClock } from "../base/clock.ts";
 import {
@@ -13,9 +13,16 @@ import {
   type SessionStore,
   SessionStoreError,
 } from "../session/session-store.ts";
-import { parseLine, RecordLines, toLine } from "./record-lines.ts";
+import { isForeign } from "./is-foreign.ts";
+import { openSessionFile } from "./open-session-file.ts";
+import { MAX_RECORD_BYTES, parseLine, RecordLines, toLine } from "./record-lines.ts";
 import { SessionFile, type SessionTruncated } from "./session-file.ts";
-import { createDamagedError, isMissing, toSessionFileError } from "./session-file-errors.ts";
+import {
+  createDamagedError,
+  createTooLargeError,
+  isMissing,
+  toSessionFileError,
+} from "./session-file-errors.ts";
 import { listLockHolders } from "./session-file-lock.ts";
 import { getSessionPaths, parseFileName, type SessionPaths } from "./session-file-name.ts";
 
@@ -33,7 +40,8 @@ export interface JsonlSessionStoreOptions {
 const storeKeys: KnownKeys<JsonlSessionStoreOptions> = { clock: true, onRepair: true };
 
 /**
- * Stores sessions in a directory, each in one append-only file with one JSON record per line. A
+ * Stores sessions in a directory, each in one append-only file with one JSON record per line. Files
+ * (0600) and new folders (0700) are private to their owner, and symlinks are never followed. A
  * record is stored once its line is complete and on disk. The first `append` to a session locks it
  * for this store until `close` or the end of the process. Reading does not lock.
  *
@@ -82,6 +90,7 @@ export class JsonlSessionStore implements SessionStore, AsyncDisposable {
         },
       );
     }
+    if (serialized.line.length > MAX_RECORD_BYTES) throw createTooLargeError(id);
     await this.#openFile(id).append(serialized.line, by);
   }
 
@@ -94,7 +103,7 @@ export class JsonlSessionStore implements SessionStore, AsyncDisposable {
     const file = await openForReading(paths);
     if (!file) return;
     try {
-      const lines = new RecordLines(file);
+      const lines = new RecordLines(file, (await file.stat()).size);
       for await (const line of lines) {
         const parsed = parseLine(line);
         if (typeof parsed === "string") throw createDamagedError(paths, lines.count, parsed);
@@ -110,7 +119,7 @@ export class JsonlSessionStore implements SessionStore, AsyncDisposable {
 
   /**
    * Returns the ids of the stored sessions, sorted. A file without a complete record is not a
-   * session.
+   * session, and neither is a symlink, a pipe, or a file of another user.
    */
   async list(): Promise<string[]> {
     const ids: string[] = [];
@@ -125,7 +134,7 @@ export class JsonlSessionStore implements SessionStore, AsyncDisposable {
   async delete(id: string): Promise<void> {
     const paths = getSessionPaths(this.#directory, id);
     try {
-      await access(paths.file);
+      await lstat(paths.file);
       await this.#openFile(id).remove();
       this.#reportedRecords.delete(paths.file);
     } catch (error) {
@@ -219,7 +228,7 @@ function warnAboutTruncation({ sessionId, path, records, bytes }: SessionTruncat
 
 async function openForReading(paths: SessionPaths): Promise<FileHandle | null> {
   try {
-    return await open(paths.file, "r");
+    return await openSessionFile(paths.file, "read");
   } catch (error) {
     if (isMissing(error)) return null;
     throw toSessionFileError(error, paths, "read");
@@ -227,14 +236,22 @@ async function openForReading(paths: SessionPaths): Promise<FileHandle | null> {
 }
 
 async function hasRecords(paths: SessionPaths): Promise<boolean> {
+  if (!(await isOwnFile(paths.file))) return false;
   const file = await openForReading(paths);
   if (!file) return false;
   try {
-    for await (const _line of new RecordLines(file)) return true;
+    for await (const _line of new RecordLines(file, (await file.stat()).size)) return true;
     return false;
   } catch (error) {
     throw toSessionFileError(error, paths, "read");
   } finally {
     await file.close();
   }
+}
+
+/** Whether a path is a file that this user may have stored. Entries that others planted are no sessions. */
+async function isOwnFile(path: string): Promise<boolean> {
+  const stats = await lstat(path).catch(() => null); // it may be deleted at any time
+  if (stats === null) return false;
+  return stats.isFile() && !(await isForeign(path, stats));
 }

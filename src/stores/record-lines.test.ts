@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { mkdtemp, open, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, open, rm, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -17,7 +17,7 @@ async function readLines(content: string | Buffer) {
   await writeFile(path, content);
   const file = await open(path, "r");
   try {
-    const lines = new RecordLines(file);
+    const lines = new RecordLines(file, Infinity);
     const texts: string[] = [];
     for await (const line of lines) texts.push(line.toString("utf8"));
     return { texts, count: lines.count, end: lines.end, size: lines.size };
@@ -91,4 +91,32 @@ describe("toLine() and parseLine()", () => {
   test("reject a line that is not UTF-8", () => {
     expect(parseLine(Buffer.of(0x7b, 0xff, 0x7d))).toBe("it is not UTF-8");
   });
+});
+
+test("RecordLines reads at most the bytes that it is told to", async () => {
+  const path = join(folder, "file");
+  await writeFile(path, "a\nb\nc\n");
+  await using file = await open(path, "r");
+  const lines = new RecordLines(file, 4);
+  const texts: string[] = [];
+  for await (const line of lines) texts.push(line.toString("utf8"));
+  expect([texts, lines.size, lines.end]).toEqual([["a", "b"], 4, 4]);
+});
+
+test("skipAll() of RecordLines counts lines that span several chunks", async () => {
+  const path = join(folder, "file");
+  await writeFile(path, `${"a".repeat(200_000)}\nb\nc`);
+  await using file = await open(path, "r");
+  const lines = new RecordLines(file, Infinity);
+  await lines.skipAll();
+  expect([lines.count, lines.end, lines.size]).toEqual([2, 200_003, 200_004]);
+});
+
+test("RecordLines rejects a line of more than 128 MiB, also if it is skipped", async () => {
+  const path = join(folder, "file");
+  await writeFile(path, "a\n");
+  await truncate(path, 130 * 1024 ** 2);
+  await using file = await open(path, "r");
+  const message = "line 2 is longer than 134,217,728 bytes";
+  await expect(new RecordLines(file, Infinity).skipAll()).rejects.toThrow(message);
 });

@@ -1,6 +1,9 @@
 import { getErrorMessage } from "../base/errors.ts";
 import type { ProcessIdentity } from "../host/process-identity.ts";
+import { getErrorCode } from "../host/to-filesystem-error.ts";
 import { SessionStoreError } from "../session/session-store.ts";
+import { PathRefusal } from "./path-refusal.ts";
+import { MAX_RECORD_BYTES } from "./record-lines.ts";
 import type { SessionPaths } from "./session-file-name.ts";
 
 /** Returns the error for a lock that another store holds. */
@@ -28,6 +31,14 @@ export function createOutdatedError(sessionId: string): SessionStoreError {
   return new SessionStoreError(`${what}. ${remedy}`, { sessionId });
 }
 
+/** Returns the error for a record that is too large to be stored. */
+export function createTooLargeError(sessionId: string): SessionStoreError {
+  const limit = `${MAX_RECORD_BYTES.toLocaleString("en-US")} bytes`;
+  const what = `A record of session ${JSON.stringify(sessionId)} is larger than ${limit}`;
+  const remedy = "Keep large data in files, and store their paths.";
+  return new SessionStoreError(`${what}. ${remedy}`, { sessionId });
+}
+
 /** Returns the error for a complete line that is not a record. */
 export function createDamagedError(
   paths: SessionPaths,
@@ -46,15 +57,28 @@ export function toSessionFileError(
   what: "read" | "written" | "deleted",
 ): SessionStoreError {
   if (error instanceof SessionStoreError) return error;
-  const remedy =
-    what === "written"
-      ? "Free disk space or fix the permissions, then reopen the session with Session.open."
-      : "Use a directory that the store can read and write.";
+  const remedy = findRemedy(error, what);
   return new SessionStoreError(
     `Session ${JSON.stringify(id)} could not be ${what} (${file}): ${getErrorMessage(error)}. ${remedy}`,
     { sessionId: id, cause: error },
   );
 }
+
+function findRemedy(error: unknown, what: "read" | "written" | "deleted"): string {
+  if (error instanceof PathRefusal) return error.remedy;
+  const known = REMEDIES.get(getErrorCode(error));
+  if (known !== undefined) return known;
+  return what === "written"
+    ? "Free disk space or fix the permissions, then reopen the session with Session.open."
+    : "Use a directory that the store can read and write.";
+}
+
+const FULL = "Free space on that disk, then reopen the session with Session.open.";
+const REMEDIES: ReadonlyMap<string | undefined, string> = new Map([
+  ["ENOSPC", FULL],
+  ["EDQUOT", FULL],
+  ["EROFS", "That disk is read-only: use a directory on another one."],
+]);
 
 /** Returns whether `error` means that a file does not exist. */
 export function isMissing(error: unknown): boolean {

@@ -114,8 +114,15 @@ test("releaseNow() releases the lock synchronously and can be called twice", asy
   expect(await readdir(root)).toEqual([]);
 });
 
-test("acquireLock() throws if the folder cannot be created", async () => {
+test("acquireLock() throws if the lock is a file", async () => {
   await writeFile(folder, "");
-  await expect(acquireLock(folder, systemClock)).rejects.toThrow("EEXIST");
-  await expect(listLockHolders(folder)).rejects.toThrow("ENOTDIR");
+  const message = `its lock ${folder} is a symlink or a file, not a folder`;
+  await expect(acquireLock(folder, systemClock)).rejects.toThrow(message);
+  await expect(listLockHolders(folder)).rejects.toThrow(message);
+});
+
+test("acquireLock() throws if the folder cannot be created", async () => {
+  await writeFile(join(root, "file"), "");
+  const below = join(root, "file", "s.lock");
+  await expect(acquireLock(below, systemClock)).rejects.toThrow("EEXIST");
 });

@@ -1,13 +1,13 @@
-import { rmdirSync, unlinkSync } from "node:fs";
+import { type Dirent, rmdirSync, unlinkSync } from "node:fs";
 import { open, readdir, rmdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../base/clock.ts";
-import { createFolder } from "../host/create-folder.ts";
 import {
   identifyCurrentProcess,
   isRunning,
   type ProcessIdentity,
 } from "../host/process-identity.ts";
+import { createLockFolder, openLockFolder, useLockFolderSync } from "./lock-folder.ts";
 import { isMissing } from "./session-file-errors.ts";
 
 /** The exclusive right to write a session's file. */
@@ -50,15 +50,22 @@ export async function acquireLock(
   }
 }
 
-/** Returns the running processes that hold the lock, and removes the files of ended ones. */
+/**
+ * Returns the running processes that hold the lock, and removes the files of ended ones. Throws `PathRefusal` if
+ * the lock is not a folder of this user, and changes nothing then.
+ */
 export async function listLockHolders(folder: string): Promise<readonly LockHolder[]> {
   const holders: LockHolder[] = [];
-  for (const name of await readdir(folder).catch(ignoreMissing<string[]>([]))) {
-    const path = join(folder, name);
-    const holder = parseLockName(name);
-    if (!holder) continue;
-    if (isRunning(holder)) holders.push({ ...holder, path });
-    else await unlink(path).catch(ignoreMissing(undefined));
+  try {
+    await using opened = await openLockFolder(folder);
+    for (const entry of await readdir(opened.path, { withFileTypes: true })) {
+      const holder = parseLockFile(entry);
+      if (!holder) continue;
+      if (isRunning(holder)) holders.push({ ...holder, path: join(folder, entry.name) });
+      else await unlink(join(opened.path, entry.name)).catch(ignoreMissing);
+    }
+  } catch (error) {
+    ignoreMissing(error);
   }
   return holders;
 }
@@ -75,20 +82,22 @@ function createLockName({ pid, started, host }: ProcessIdentity): string {
   return `${pid}.${started}.${one}.${host}`;
 }
 
-function parseLockName(name: string): ProcessIdentity | null {
-  const [, pid, started = "", host = ""] = /^(\d+)\.([\w-]+)\.[0-9a-f]{8}\.(.+)$/.exec(name) ?? [];
-  return pid === undefined ? null : { pid: Number(pid), started, host };
+/** Returns the process that a lock's file names, or `null` for any other entry. */
+function parseLockFile(entry: Dirent): ProcessIdentity | null {
+  const [, pid, started = "", host = ""] =
+    /^(\d+)\.([\w-]+)\.[0-9a-f]{8}\.(.+)$/.exec(entry.name) ?? [];
+  return pid === undefined || !entry.isFile() ? null : { pid: Number(pid), started, host };
 }
 
 async function createLockFile(folder: string, name: string): Promise<void> {
   for (;;) {
-    await createFolder(folder);
+    await using opened = await createLockFolder(folder);
     try {
-      const file = await open(join(folder, name), "wx");
+      const file = await open(join(opened.path, name), "wx", 0o600);
       await file.close();
       return;
     } catch (error) {
-      if (!isMissing(error)) throw error; // otherwise the last holder has just removed the folder
+      ignoreMissing(error); // the last holder has just removed the folder
     }
   }
 }
@@ -96,12 +105,12 @@ async function createLockFile(folder: string, name: string): Promise<void> {
 function createLock(folder: string, name: string): SessionFileLock {
   return {
     async release() {
-      await unlink(join(folder, name)).catch(ignoreMissing(undefined));
+      await removeLockFile(folder, name).catch(ignoreMissing);
       await rmdir(folder).catch(() => {}); // other applicants may have files there
     },
     releaseNow() {
       try {
-        unlinkSync(join(folder, name));
+        useLockFolderSync(folder, (path) => unlinkSync(join(path, name)));
         rmdirSync(folder);
       } catch {
         // the next applicant sees that this process has ended
@@ -110,12 +119,12 @@ function createLock(folder: string, name: string): SessionFileLock {
   };
 }
 
-/**
- * Returns an error handler that returns `value` for a missing file and rethrows any other error.
- */
-function ignoreMissing<Value>(value: Value): (error: unknown) => Value {
-  return (error) => {
-    if (isMissing(error)) return value;
-    throw error;
-  };
+async function removeLockFile(folder: string, name: string): Promise<void> {
+  await using opened = await openLockFolder(folder);
+  await unlink(join(opened.path, name));
+}
+
+/** Rethrows any error but that of a missing file. */
+function ignoreMissing(error: unknown): void {
+  if (!isMissing(error)) throw error;
 }

@@ -4,6 +4,7 @@ import { dirname } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../base/clock.ts";
 import type { RecordWriter } from "../session/session-store.ts";
+import { openSessionFile } from "./open-session-file.ts";
 import { RecordLines } from "./record-lines.ts";
 import {
   createLockedError,
@@ -123,8 +124,8 @@ export class SessionFile {
     const file = await openForWriting(this.#paths.file);
     if (!file) return locked;
     await using _closed = file;
-    const lines = new RecordLines(file);
-    for await (const _line of lines);
+    const lines = new RecordLines(file, (await file.stat()).size);
+    await lines.skipAll();
     [locked.records, locked.end] = [lines.count, lines.end];
     if (lines.size > lines.end) await this.#truncate(file, lines);
     return locked;
@@ -140,7 +141,7 @@ export class SessionFile {
   async #write(batch: readonly Entry[], locked: LockedFile): Promise<void> {
     const admitted = batch.filter((entry) => this.#admit(entry, locked));
     if (admitted.length === 0) return;
-    await using file = await open(this.#paths.file, "a");
+    await using file = await openSessionFile(this.#paths.file, "append");
     const { size } = await file.stat();
     // Another program has ignored the lock.
     if (size !== locked.end) throw createOutdatedError(this.#paths.id);
@@ -204,7 +205,7 @@ interface LockedFile {
 
 async function openForWriting(path: string): Promise<FileHandle | null> {
   try {
-    return await open(path, "r+");
+    return await openSessionFile(path, "change");
   } catch (error) {
     if (isMissing(error)) return null;
     throw error;

@@ -1,7 +1,9 @@
+import { closeSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { getErrorMessage, InvalidOptionError } from "../../base/errors.ts";
 import { createFolderSync } from "../../host/create-folder.ts";
+import { openPrivateFile } from "./private-file.ts";
 
 /**
  * The SQLite database of a local provider. Committed data survives a crash of the process.
@@ -90,7 +92,9 @@ export function openDatabase(dataDir: string): Database {
 function openFile(dataDir: string): DatabaseSync {
   try {
     createFolderSync(dataDir, 0o700);
-    return new DatabaseSync(join(dataDir, "local.sqlite"), { timeout: LOCK_WAIT_MS });
+    const path = join(dataDir, "local.sqlite");
+    closeSync(openPrivateFile(path)); // SQLite's other files get the mode of this one
+    return new DatabaseSync(path, { timeout: LOCK_WAIT_MS });
   } catch (cause) {
     throw createUnusableError(dataDir, cause);
   }

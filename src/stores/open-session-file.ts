@@ -1,0 +1,72 @@
+import { constants, type Stats } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import { getErrorCode } from "../host/to-filesystem-error.ts";
+import { isForeign } from "./is-foreign.ts";
+import { PathRefusal } from "./path-refusal.ts";
+
+/** How a session's file is opened: to read it, to read and shorten it, or to append to it. Only the last creates it. */
+export type SessionFileAccess = "read" | "change" | "append";
+
+/**
+ * Opens a session's file. Never follows a symlink and never waits for the other end of a pipe. Throws
+ * `PathRefusal` for anything but a regular file of this user, and for a file with several names that would be
+ * changed. A file that is changed becomes private to its owner.
+ */
+export async function openSessionFile(
+  path: string,
+  access: SessionFileAccess,
+): Promise<FileHandle> {
+  const file = await openItself(path, FLAGS[access]);
+  try {
+    const stats = await file.stat();
+    if (!stats.isFile()) throw new PathRefusal(`it is ${nameKind(stats)}, not a file`);
+    if (await isForeign(path, stats)) {
+      throw new PathRefusal(`it belongs to another user (uid ${stats.uid})`);
+    }
+    if (access !== "read") await checkChangeable(file, stats);
+    return file;
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+const SAFELY = constants.O_NOFOLLOW | constants.O_NONBLOCK;
+const FLAGS: Readonly<Record<SessionFileAccess, number>> = {
+  read: constants.O_RDONLY | SAFELY,
+  change: constants.O_RDWR | SAFELY,
+  append: constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | SAFELY,
+};
+const PRIVATE = 0o600;
+const FOR_OTHERS = 0o077;
+
+async function openItself(path: string, flags: number): Promise<FileHandle> {
+  try {
+    return await open(path, flags, PRIVATE);
+  } catch (error) {
+    const kind = KINDS_BY_CODE.get(getErrorCode(error) ?? "");
+    throw kind === undefined ? error : new PathRefusal(`it is ${kind}, not a file`);
+  }
+}
+
+/** What the path is if the system refuses to open it at all. */
+const KINDS_BY_CODE: ReadonlyMap<string, string> = new Map([
+  ["EISDIR", "a folder"],
+  ["ELOOP", "a symlink"],
+  ["EMLINK", "a symlink"], // FreeBSD's code for it
+  ["ENXIO", "a pipe, a socket or a device"],
+]);
+
+function nameKind(stats: Stats): string {
+  if (stats.isDirectory()) return "a folder";
+  return stats.isFIFO() ? "a pipe" : "a device";
+}
+
+async function checkChangeable(file: FileHandle, { nlink, mode }: Stats): Promise<void> {
+  if (nlink > 1) {
+    const remedy = "Replace it with a copy of its own, so that no other file changes with it.";
+    throw new PathRefusal(`it has ${nlink} names (hard links)`, remedy);
+  }
+  if ((mode & FOR_OTHERS) === 0) return;
+  await file.chmod(mode & 0o700).catch(() => {}); // some disks have no modes, and then nobody loses anything
+}
