@@ -24,6 +24,10 @@ export interface ContainerLimits {
 }
 
 const GIBIBYTE = 1024 ** 3;
+
+/** Limit for a container's files if none is given. */
+export const DEFAULT_DISK_BYTES: number = GIBIBYTE;
+
 const MAX_TEMPORARY_BYTES = GIBIBYTE / 4;
 
 /** Extra processes for the supervisors, which run as the container's user: the interpreter's and a command's. */
@@ -33,7 +37,7 @@ export const SUPERVISOR_PROCESSES = 4;
 export function toContainerLimits(options: SandboxOptions): ContainerLimits {
   return Object.freeze({
     memoryBytes: options.memoryBytes,
-    diskBytes: options.diskBytes ?? GIBIBYTE,
+    diskBytes: options.diskBytes ?? DEFAULT_DISK_BYTES,
     maxProcesses: options.maxProcesses ?? 64,
     temporaryBytes: Math.min(MAX_TEMPORARY_BYTES, Math.ceil(options.memoryBytes / 4)),
   });

@@ -50,6 +50,11 @@ export interface SandboxOptions {
   /** Maximum number of processes and threads at the same time. @default 64 */
   readonly maxProcesses?: number | undefined;
   /**
+   * `"enforced"`: `open` rejects unless the operating system enforces the limits on memory, processes and
+   * disk. @default "watched"
+   */
+  readonly require?: LimitGrade | undefined;
+  /**
    * Cancels the opening: `open` rejects with the signal's reason once no part of the process is left.
    * Has no effect on a process that is already open.
    */

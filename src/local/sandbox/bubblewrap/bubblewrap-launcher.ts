@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import type { Readable } from "node:stream";
+import type { ResourceGroup } from "../cgroups/resource-control.ts";
 import type { ContainerLimits } from "../container-limits.ts";
 import { SANDBOX_PROGRAM } from "../kernel/sandbox-program.ts";
 import type { Launched, Launcher, SupervisorSettings } from "../supervised/launcher.ts";
@@ -17,17 +18,22 @@ export interface BubblewrapSettings {
   readonly limits: ContainerLimits;
   /** The seccomp filter, or `null` if there is none for this architecture. */
   readonly seccomp: Buffer | null;
+  /** The group that every process of the container enters; `null` if the host has none. */
+  readonly group: ResourceGroup | null;
 }
 
 /** Starts the sandboxes of one container with bwrap. */
 export function bubblewrapLauncher(settings: BubblewrapSettings): Launcher {
   return {
     launch(supervisor) {
-      const { bubblewrap, identity, seccomp: filter } = settings;
-      const child = spawn(bubblewrap, [...buildCommandLine(settings, supervisor)], {
+      const { bubblewrap, group, identity, seccomp: filter } = settings;
+      const plain = [bubblewrap, ...buildCommandLine(settings, supervisor)];
+      const { command, environment } = group?.wrap(plain) ?? { command: plain, environment: {} };
+      const [program = "", ...rest] = command;
+      const child = spawn(program, rest, {
         cwd: "/",
         // Only for finding bwrap itself; the code inside does not inherit it.
-        env: { PATH: "/usr/local/bin:/usr/bin:/bin" },
+        env: { PATH: "/usr/local/bin:/usr/bin:/bin", ...environment },
         stdio: Array.from({ length: filter === null ? 6 : 7 }, () => "pipe" as const),
       });
       const pipes: readonly unknown[] = child.stdio;
@@ -36,7 +42,7 @@ export function bubblewrapLauncher(settings: BubblewrapSettings): Launcher {
       sendAndClose(users, Buffer.from(files.users));
       sendAndClose(groups, Buffer.from(files.groups));
       if (filter !== null) sendAndClose(seccomp, filter);
-      return new LaunchedBubblewrap(child, requirePipe(status), {
+      return new LaunchedBubblewrap(child, requirePipe(status), group, {
         requests: requirePipe(requests),
         frames: requirePipe(frames),
         complaints: requirePipe(complaints),
@@ -50,18 +56,21 @@ class LaunchedBubblewrap implements Launched {
   readonly requests: Launched["requests"];
   readonly frames: Readable;
   readonly complaints: Readable;
+  readonly #group: ResourceGroup | null;
   #processOne: number | null = null;
   #killRequested = false;
 
   constructor(
     child: ChildProcess,
     status: Readable,
+    group: ResourceGroup | null,
     pipes: Pick<Launched, "requests" | "frames" | "complaints">,
   ) {
     this.process = child;
     this.requests = pipes.requests;
     this.frames = pipes.frames;
     this.complaints = pipes.complaints;
+    this.#group = group;
     this.#readProcessOne(status);
   }
 
@@ -89,6 +98,7 @@ class LaunchedBubblewrap implements Launched {
       text += chunk.toString("latin1");
       const found = /"child-pid": *(\d+)/.exec(text);
       if (found?.[1] === undefined) return;
+      if (this.#processOne === null) this.#group?.onStart(this.process.pid ?? 0);
       this.#processOne = Number(found[1]);
       if (this.#killRequested) this.kill();
     });

@@ -23,6 +23,7 @@ function createBareProcess(
     identity: { kind: "namespace" },
     limits,
     seccomp: null,
+    group: null,
   });
   const enforced = { memory: false, processes: false, disk: false };
   const settings = { launcher, root, limits, enforced, owner: null };

@@ -6,7 +6,9 @@ import {
   openTarget,
 } from "../../../../tests/support/attacks/bubblewrap-target.ts";
 import { temporaryTree } from "../../../../tests/support/temporary-tree.ts";
+import { findResourceControl } from "../cgroups/find-resource-control.ts";
 import { bubblewrapSandbox } from "./bubblewrap-sandbox.ts";
+import { reportLimits } from "./report-limits.ts";
 
 const runs = await isBubblewrapUsable();
 const LIMITS = { timeoutMs: 4_000, maxOutputBytes: 10_000 };
@@ -314,6 +316,7 @@ describe("The probe of bubblewrap", () => {
     expect(await bubblewrapSandbox().probe()).toEqual({
       usable: true,
       reason: "a trial run succeeded",
+      limits: reportLimits(await findResourceControl(), false),
     });
   });
 

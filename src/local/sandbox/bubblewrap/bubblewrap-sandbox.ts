@@ -3,13 +3,19 @@ import { mkdtemp, readFile, realpath, rm } from "node:fs/promises";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { type Clock, systemClock } from "../../../base/clock.ts";
+import { findResourceControl } from "../cgroups/find-resource-control.ts";
+import { GroupedProcess } from "../cgroups/grouped-process.ts";
 import { toContainerLimits } from "../container-limits.ts";
-import type { Sandbox, SandboxOptions } from "../sandbox.ts";
+import { isBoundedFolder } from "../is-bounded-folder.ts";
+import { requireEnforced } from "../require-enforced.ts";
+import type { Sandbox, SandboxOptions, SandboxProbe, SandboxProcess } from "../sandbox.ts";
 import { buildSeccompFilter } from "../seccomp/build-filter.ts";
 import { describeFilter } from "../seccomp/describe-filter.ts";
 import { SupervisedProcess } from "../supervised/supervised-process.ts";
 import { bubblewrapLauncher } from "./bubblewrap-launcher.ts";
 import { chooseIdentity } from "./choose-identity.ts";
+import { createContainerGroup } from "./create-container-group.ts";
+import { reportLimits } from "./report-limits.ts";
 
 /** Options of {@link bubblewrapSandbox}. */
 export interface BubblewrapOptions {
@@ -28,19 +34,25 @@ export function bubblewrapSandbox(options: BubblewrapOptions = {}): Sandbox {
   const { bubblewrap = "bwrap", python = "/usr/bin/python3" } = options;
   const { clock = systemClock, graceMs = 1_000 } = options;
 
-  async function open(container: SandboxOptions): Promise<SupervisedProcess> {
+  async function open(container: SandboxOptions): Promise<SandboxProcess> {
     const root = await realpath(container.root);
     const uidMap = await readFile("/proc/self/uid_map", "utf8");
+    const found = await findResourceControl();
     // No process has been started yet; the first run does that.
     container.signal?.throwIfAborted();
     const identity = chooseIdentity(root, userInfo().uid, uidMap);
     const limits = toContainerLimits(container);
+    const disk = await isBoundedFolder(root, limits.diskBytes);
+    if (container.require === "enforced") requireEnforced(reportLimits(found, disk));
+    const group = createContainerGroup(found, limits, container.require);
     const seccomp = buildSeccompFilter(process.arch);
-    const launcher = bubblewrapLauncher({ bubblewrap, python, root, identity, limits, seccomp });
-    const enforced = { memory: false, processes: false, disk: false };
+    const housing = { bubblewrap, python, root, identity, limits, seccomp, group };
+    const launcher = bubblewrapLauncher(housing);
+    const enforced = { memory: group !== null, processes: group !== null, disk };
     const owner = identity.kind === "own user" ? identity.uid : null;
     const settings = { launcher, root, limits, enforced, owner };
-    return new SupervisedProcess(settings, { clock, graceMs });
+    const supervised = new SupervisedProcess(settings, { clock, graceMs });
+    return group ? new GroupedProcess(supervised, group, { clock, limits }) : supervised;
   }
 
   return Object.freeze({
@@ -54,15 +66,17 @@ export function bubblewrapSandbox(options: BubblewrapOptions = {}): Sandbox {
       if (!existsSync(python)) {
         return { usable: false, reason: `${python} is missing: apt-get install python3` };
       }
-      return runTrial(open);
+      const trial = await runTrial(open);
+      if (!trial.usable) return trial;
+      return { ...trial, limits: reportLimits(await findResourceControl(), false) };
     },
   });
 }
 
 /** Runs a line of Python. An installed bwrap may still lack permissions, which only a run shows. */
 async function runTrial(
-  open: (container: SandboxOptions) => Promise<SupervisedProcess>,
-): Promise<{ usable: boolean; reason: string }> {
+  open: (container: SandboxOptions) => Promise<SandboxProcess>,
+): Promise<SandboxProbe> {
   const root = await mkdtemp(join(tmpdir(), "weakincentives-probe-"));
   try {
     await using container = await open({ root, memoryBytes: 256 * 1024 ** 2 });
@@ -79,7 +93,7 @@ async function runTrial(
 }
 
 function explainProblem(problem: string): string {
-  if (problem.includes("ENOENT")) return "bwrap is not installed: apt-get install bubblewrap";
+  if (/ENOENT|not found/.test(problem)) return "bwrap is not installed: apt-get install bubblewrap";
   if (/namespace|not permitted|Permission denied|uid map/i.test(problem)) {
     return (
       `${problem}; allow user namespaces: sysctl kernel.unprivileged_userns_clone=1, on Ubuntu also ` +
