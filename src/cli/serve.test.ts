@@ -113,7 +113,11 @@ describe("wink serve as a command", () => {
     const ask = () => client.responses.create({ model: "any", input: "Hello." });
     await ask();
     await ask().catch(() => undefined);
-    await fetch(`${url}/chat/completions?key=s3cret`, { method: "POST", body: "{}" });
+    await fetch(`${url}/chat/completions?key=s3cret`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: "{}",
+    });
     await fetch(`${url.replace("/v1", "")}/api/hello`);
     await vi.waitFor(() => expect(out().slice(before).split("\n")).toHaveLength(4));
     const lines = out().slice(before).split("\n");

@@ -21,6 +21,10 @@ export interface ServeOptions {
   readonly model: ModelChoice;
   readonly web?: string | undefined;
   readonly apiKey?: string | undefined;
+  /** Host names that clients may use without a key, besides `localhost`. */
+  readonly allowHost?: readonly string[] | undefined;
+  /** Web pages that may send requests without a key. */
+  readonly allowOrigin?: readonly string[] | undefined;
   readonly json: boolean;
   /** Whether to print no line per request. */
   readonly quiet: boolean;
@@ -43,7 +47,11 @@ export async function serve(options: ServeOptions, host: Stoppable = process): P
     const { model, name } = await loadModel(options.model);
     const dataDir = folder?.path ?? options.dataDir;
     const onRequest = createRequestListener(options);
-    provider = new LocalProvider({ model, sandbox, dataDir, web, apiKey, onRequest });
+    provider = new LocalProvider({
+      ...{ model, sandbox, dataDir, web, apiKey, onRequest },
+      allowedHosts: options.allowHost,
+      allowedOrigins: options.allowOrigin,
+    });
     const chosen = await findSandbox(sandbox);
     const { url } = await provider.listen({ port, host: options.host }); // the first line follows at once
     if (!isEnding) printServer(options, { url, model: name, sandbox: chosen });

@@ -8,6 +8,8 @@ const FLAGS: ReadonlyMap<string, string> = new Map([
   ["dockerSandbox.image", "--sandbox-image"],
   ["web", "--web"],
   ["LocalProvider.apiKey", "--api-key"],
+  ["LocalProvider.allowedHosts", "--allow-host"],
+  ["LocalProvider.allowedOrigins", "--allow-origin"],
   ["upstreamModel.baseURL", "--upstream"],
   ["upstreamModel.model", "--upstream-model"],
   ["upstreamModel.apiKey", "--upstream-key"],
@@ -17,7 +19,7 @@ const FLAGS: ReadonlyMap<string, string> = new Map([
 export function toFlagError(error: unknown): unknown {
   if (!(error instanceof InvalidOptionError)) return error;
   if (error.field === "listen(host)") return createKeyRequiredError(error.value);
-  const flag = FLAGS.get(error.field);
+  const flag = FLAGS.get(error.field.replace(/\[\d+\]$/, ""));
   return flag === undefined ? error : error.withField(flag);
 }
 

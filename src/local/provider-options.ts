@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from "../base/clock.ts";
 import { checkKnownKeys, InvalidOptionError, type KnownKeys } from "../base/errors.ts";
+import { checkAllowedHosts, checkAllowedOrigins } from "./access/check-allowed.ts";
 import type { RequestEntry } from "./http/request-entry.ts";
 import type { LocalModel } from "./models/local-model.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
@@ -19,6 +20,16 @@ export interface LocalProviderOptions {
   readonly dataDir?: string | undefined;
   /** The API key that clients must send. @default none: requests need no key */
   readonly apiKey?: string | undefined;
+  /**
+   * Host names in URLs that clients may use without a key, besides `localhost` and loopback addresses: those of a
+   * reverse proxy or of `/etc/hosts`, without a port. Ignored with an `apiKey`. @default none
+   */
+  readonly allowedHosts?: readonly string[] | undefined;
+  /**
+   * Web pages that may send requests without a key, such as `"http://localhost:5173"`. The server sends no CORS
+   * headers, so a page reaches it through its own server or over a WebSocket. Ignored with an `apiKey`. @default none
+   */
+  readonly allowedOrigins?: readonly string[] | undefined;
   /** The time source. @default the system clock */
   readonly clock?: Clock | undefined;
   /** A folder of pages that serves as the web. @default none: web searches fail */
@@ -37,6 +48,8 @@ export interface LocalProviderOptions {
 }
 
 const providerKeys: KnownKeys<LocalProviderOptions> = {
+  allowedHosts: true,
+  allowedOrigins: true,
   apiKey: true,
   clock: true,
   dataDir: true,
@@ -67,6 +80,8 @@ const limitKeys: KnownKeys<LocalLimits> = {
 
 /** Validated options of a `LocalProvider`, with defaults applied. */
 export interface ProviderSettings extends Omit<LocalProviderOptions, "tools"> {
+  readonly allowedHosts: readonly string[];
+  readonly allowedOrigins: readonly string[];
   readonly tools: readonly ToolRecord[];
   readonly sandbox: NonNullable<LocalProviderOptions["sandbox"]>;
   readonly clock: Clock;
@@ -100,6 +115,8 @@ export function readProviderSettings(options: LocalProviderOptions = {}): Provid
     throw refuse("onRequest", onRequest, "must be a function", "omit it for no log");
   return {
     ...options,
+    allowedHosts: checkAllowedHosts(options.allowedHosts),
+    allowedOrigins: checkAllowedOrigins(options.allowedOrigins),
     tools: checkLocalTools(options.tools, "LocalProvider.tools"),
     sandbox: options.sandbox ?? "auto",
     clock: options.clock ?? systemClock,

@@ -2,7 +2,15 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { checkKnownKeys, InvalidOptionError } from "../base/errors.ts";
-import { type Listening, type ListenOptions, listen, listenKeys } from "./http/listen.ts";
+import { AccessPolicy } from "./access/access-policy.ts";
+import { isLoopback } from "./access/is-loopback.ts";
+import {
+  type Listening,
+  type ListenOptions,
+  listen,
+  listenKeys,
+  type RequestGate,
+} from "./http/listen.ts";
 import {
   type LocalProviderOptions,
   type ProviderSettings,
@@ -64,11 +72,17 @@ export class LocalProvider implements AsyncDisposable {
   async listen(options: ListenOptions = {}): Promise<Listening> {
     checkKnownKeys(options, "LocalProvider.listen(options)", listenKeys);
     const { host = "127.0.0.1" } = options;
-    if (!isLoopback(host) && this.#settings.apiKey === undefined) throw createMissingKeyError(host);
-    const { app, connections } = await this.#getServer();
-    const fetch = (request: Request) => app.fetch(request);
     const hasKey = this.#settings.apiKey !== undefined;
-    const listening = await listen(fetch, options, new Upgrades({ ...connections, fetch, hasKey }));
+    if (!hasKey && !isLoopback(host)) throw createMissingKeyError(host);
+    const { app, connections, refuse } = await this.#getServer();
+    const fetch = (request: Request) => app.fetch(request);
+    const gate = hasKey ? undefined : this.#createGate(refuse);
+    const upgrades = new Upgrades({ ...connections, fetch, gate });
+    const listening = await listen(fetch, options, { upgrades, gate });
+    if (!hasKey && !isLoopback(listening.address)) {
+      await listening.close();
+      throw createMissingKeyError(`${host} (${listening.address})`); // a host name that is not this machine
+    }
     if (this.#disposal) {
       await listening.close();
       throw createDisposedError();
@@ -87,6 +101,15 @@ export class LocalProvider implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     this.#disposal ??= this.#dispose();
     return this.#disposal;
+  }
+
+  /** Without a key, web pages must not reach the server. */
+  #createGate(refuse: LocalServer["refuse"]): RequestGate {
+    const policy = new AccessPolicy(this.#settings);
+    return (incoming) => {
+      const problem = policy.check(incoming);
+      return problem && refuse(incoming, problem);
+    };
   }
 
   async #dispose(): Promise<void> {
@@ -144,10 +167,6 @@ function createDisposedError(): InvalidOptionError {
     rule: "must not be disposed",
     remedy: "create a new one",
   });
-}
-
-function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || host.startsWith("127.");
 }
 
 function createMissingKeyError(host: string): InvalidOptionError {

@@ -162,6 +162,7 @@ describe("LocalProvider disposal with a turn on a socket", () => {
     const { url } = await provider.listen();
     const answer = fetch(`${url}/responses`, {
       method: "POST",
+      headers: { "content-type": "application/json" },
       body: JSON.stringify({ model: "any", input: "Hi." }),
     });
     const failed = expect(answer).rejects.toThrow("fetch failed");

@@ -1,12 +1,16 @@
 import { randomBytes } from "node:crypto";
+import type { IncomingMessage } from "node:http";
 import { join } from "node:path";
 import type { Hono } from "hono";
 import { raceAbort } from "../base/clock.ts";
+import type { ApiProblem } from "./api-problem.ts";
 import { ChatCompletions } from "./chat/chat-completions.ts";
 import { CompletionStore } from "./chat/completion-store.ts";
 import { Containers } from "./containers/containers.ts";
 import { ConversationStore } from "./conversations/conversation-store.ts";
+import type { BufferedResponse } from "./http/buffered-response.ts";
 import { createApi } from "./http/create-api.ts";
+import { createRefusal } from "./http/create-refusal.ts";
 import { RequestLog } from "./http/request-log.ts";
 import { type Ids, randomIds } from "./ids.ts";
 import { echoModel } from "./models/echo-model.ts";
@@ -50,6 +54,8 @@ export interface LocalServer extends AsyncDisposable {
   readonly closing: AbortSignal;
   readonly app: Hono;
   readonly sandbox: LazySandbox;
+  /** Creates the response to a request from a socket that no route may see, and logs it. */
+  readonly refuse: (incoming: IncomingMessage, problem: ApiProblem) => BufferedResponse;
   /** What WebSocket connections need. */
   readonly connections: ConnectionServices;
 }
@@ -104,6 +110,7 @@ export async function startServer(
   return {
     closing: responses.closing,
     app,
+    refuse: (incoming, problem) => createRefusal(incoming, problem, { ids, log }),
     sandbox,
     connections: { responses, catalog, ids, onFault, clock, maxBodyBytes, log },
     async [Symbol.asyncDispose]() {

@@ -10,10 +10,12 @@ import { hostSandbox } from "../support/host-sandbox.ts";
 
 const isLinux = process.platform === "linux";
 
-const HALF_A_HEADER = "POST /v1/responses HTTP/1.1\r\nhost: local\r\nx-half";
-const HALF_A_BODY = "POST /v1/responses HTTP/1.1\r\nhost: local\r\ncontent-length: 100\r\n\r\n{";
+const HALF_A_HEADER =
+  "POST /v1/responses HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\nx-half";
+const HALF_A_BODY =
+  "POST /v1/responses HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{";
 const HALF_AN_UPLOAD = [
-  "POST /v1/files HTTP/1.1\r\nhost: local\r\ncontent-length: 1000\r\n",
+  "POST /v1/files HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000\r\n",
   "content-type: multipart/form-data; boundary=b\r\n\r\n--b\r\n",
   'content-disposition: form-data; name="file"; filename="a.txt"\r\n\r\nhalf',
 ].join("");
@@ -66,7 +68,7 @@ describe("A slow client", () => {
   test("gets a response even if it sends single bytes, and does not delay others", async () => {
     const { port, requestTurn } = await startServer();
     const body = JSON.stringify({ model: "any", input: "Slowly." });
-    const head = `POST /v1/responses HTTP/1.1\r\nhost: local\r\nconnection: close\r\n`;
+    const head = `POST /v1/responses HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\nconnection: close\r\n`;
     const request = `${head}content-length: ${body.length}\r\n\r\n${body}`;
     const slow = await openConnections(port, 20, [""]);
     const answers = slow.map((socket) => readAll(socket));
@@ -105,7 +107,7 @@ async function readAll(socket: Socket): Promise<string> {
 describe("A client that never reads", () => {
   const STREAM = JSON.stringify({ model: "any", input: "word ".repeat(50_000), stream: true });
   const request = [
-    "POST /v1/responses HTTP/1.1\r\nhost: local\r\n",
+    "POST /v1/responses HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n",
     `content-length: ${STREAM.length}\r\n\r\n${STREAM}`,
   ].join("");
 

@@ -66,7 +66,12 @@ describe("a background response", () => {
     const fixture = await startProviderFixture([], { model: gate.model });
     const leaving = new AbortController();
     const body = JSON.stringify({ model: "any", ...background, stream: true });
-    const init = { method: "POST", body, signal: leaving.signal };
+    const init = {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body,
+      signal: leaving.signal,
+    };
     const first = await fetch(`${fixture.url}/responses`, init);
     const reader = first.body?.getReader();
     let text = "";

@@ -44,7 +44,11 @@ const apis = [
 /** Sends other requests, each of which takes longer than a step of the flood. */
 async function ping(send: typeof fetch, url: string, { path, body }: (typeof apis)[number]) {
   for (let place = 0; place < 20; place++) {
-    const response = await send(url + path, { method: "POST", body: JSON.stringify(body("ping")) });
+    const response = await send(url + path, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body("ping")),
+    });
     expect(await response.text()).toContain("pong");
   }
 }

@@ -158,6 +158,7 @@ async function askAndLeave(
   const leaving = new AbortController();
   const answer = fetch(`${url}/responses`, {
     method: "POST",
+    headers: { "content-type": "application/json" },
     body: JSON.stringify({ model: "any", ...body }),
     signal: leaving.signal,
   }).then((response) => response.text());

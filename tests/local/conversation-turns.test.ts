@@ -225,7 +225,12 @@ describe("a conversation that a response is being created for", () => {
     const conversation = await createConversation(on);
     const aborted = new AbortController();
     const body = JSON.stringify({ model: "any", input: "Two.", conversation });
-    const request = { method: "POST", body, signal: aborted.signal };
+    const request = {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body,
+      signal: aborted.signal,
+    };
     const answer = fetch(`${on.url}/responses`, request);
     await called;
     aborted.abort();

@@ -121,7 +121,11 @@ describe("a stalling model", () => {
   test("starts its stream before it stalls", async () => {
     const { url } = await startProviderFixture([[{ stall: 60_000 }]]);
     const body = JSON.stringify({ ...asked, stream: true });
-    const response = await fetch(`${url}/responses`, { method: "POST", body });
+    const response = await fetch(`${url}/responses`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body,
+    });
     const reader = response.body?.getReader();
     const { value } = (await reader?.read()) ?? {};
     expect(new TextDecoder().decode(value)).toContain("event: response.created");
@@ -136,14 +140,20 @@ describe("a model that drops the connection", () => {
   test("sends no response, over a socket or in process", async () => {
     const { url, provider } = await startProviderFixture([[{ drop: true }], [{ drop: true }]]);
     const at = `${url}/responses`;
-    await expect(fetch(at, { method: "POST", body })).rejects.toThrow("fetch failed");
+    await expect(
+      fetch(at, { method: "POST", headers: { "content-type": "application/json" }, body }),
+    ).rejects.toThrow("fetch failed");
     await expect(provider.fetch(at, { method: "POST", body })).rejects.toThrow("fetch failed");
   });
 
   test("sends a partial stream, over a socket or in process", async () => {
     const { url, provider } = await startProviderFixture(() => [{ think: "Hm." }, { drop: true }]);
     for (const way of [fetch, provider.fetch]) {
-      const response = await way(`${url}/responses`, { method: "POST", body: streamed });
+      const response = await way(`${url}/responses`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: streamed,
+      });
       let heard = "";
       const readStream = async () => {
         for await (const part of response.body ?? []) heard += new TextDecoder().decode(part);

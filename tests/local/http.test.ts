@@ -191,7 +191,12 @@ describe("a client that disconnects", () => {
     const controller = new AbortController();
     const body = JSON.stringify({ ...asked, stream });
     const { signal } = controller;
-    const answer = fetch(`${url}/responses`, { method: "POST", body, signal });
+    const answer = fetch(`${url}/responses`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body,
+      signal,
+    });
     const failed = answer.then((response) => response.text()).catch((error: Error) => error.name);
     await begun.promise;
     controller.abort();
@@ -211,7 +216,12 @@ describe("a client that disconnects", () => {
     const controller = new AbortController();
     const body = JSON.stringify({ model: "any", input: "Slow.", tools });
     const { signal } = controller;
-    const answer = fetch(`${on.url}/responses`, { method: "POST", body, signal });
+    const answer = fetch(`${on.url}/responses`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body,
+      signal,
+    });
     while (sandbox.opened.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
     controller.abort();
     await expect(answer).rejects.toThrow("aborted");

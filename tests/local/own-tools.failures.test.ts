@@ -322,6 +322,7 @@ describe("the use action", () => {
     const { url } = await startProvider([dice], () => [roll]);
     const response = await fetch(`${url}/messages`, {
       method: "POST",
+      headers: { "content-type": "application/json" },
       body: JSON.stringify({
         model: "claude-any",
         max_tokens: 100,

@@ -63,7 +63,7 @@ describe("a WebSocket handshake", () => {
         body: {
           error: {
             code: "origin_not_allowed",
-            message: expect.stringContaining(`got the origin '${origin}'`),
+            message: expect.stringContaining(`got the origin "${origin}"`),
           },
         },
       });
@@ -76,13 +76,19 @@ describe("a WebSocket handshake", () => {
     expect(await shakeHands(`${url}/responses`, headers)).toMatchObject({ status: 403 });
   });
 
-  test.each([
-    "http://localhost:3000",
-    "http://127.0.0.1",
-    "http://[::1]:8080",
-    "tauri://localhost",
-  ])("of a page with the local origin %s is accepted without a key", async (origin) => {
+  test("of a page of another server on this machine is refused unless allowedOrigins lists it", async () => {
+    const origins = ["http://localhost:3000", "http://127.0.0.1", "tauri://localhost"];
     const { url } = await startProviderFixture([]);
+    for (const origin of origins)
+      expect(await shakeHands(`${url}/responses`, { origin })).toMatchObject({ status: 403 });
+    const open = await startProviderFixture([], { allowedOrigins: origins });
+    for (const origin of origins)
+      expect(await shakeHands(`${open.url}/responses`, { origin })).toMatchObject({ status: 101 });
+  });
+
+  test("of a page that this server itself sent is accepted without a key", async () => {
+    const { url } = await startProviderFixture([]);
+    const { origin } = new URL(url);
     expect(await shakeHands(`${url}/responses`, { origin })).toMatchObject({ status: 101 });
   });
 
@@ -135,8 +141,8 @@ describe("a request that offers another protocol than WebSocket", () => {
     const socket = connect(Number(new URL(url).port), "127.0.0.1");
     const body = JSON.stringify({ model: "any", input: "Ã¶wl" });
     const createRequest = (lines: readonly string[]) =>
-      ["POST /v1/responses HTTP/1.1", "host: owl", `content-length: ${Buffer.byteLength(body)}`]
-        .concat(lines, "", body)
+      ["POST /v1/responses HTTP/1.1", "host: localhost", "content-type: application/json"]
+        .concat(`content-length: ${Buffer.byteLength(body)}`, lines, "", body)
         .join("\r\n");
     const offer = ["Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAEA"];
     socket.write(createRequest(offer));
@@ -153,7 +159,10 @@ describe("a request that offers another protocol than WebSocket", () => {
 
   test("with a method other than GET is an ordinary request", async () => {
     const { url } = await startProviderFixture([]);
-    const headers = { connection: "Upgrade", upgrade: "websocket" };
+    const headers = {
+      ...{ connection: "Upgrade", upgrade: "websocket" },
+      "content-type": "application/json",
+    };
     const request = sendRequest(`${url}/responses`, { method: "POST", headers, agent: false });
     request.end("{");
     const [response] = await once(request, "response");

@@ -163,7 +163,11 @@ describe("a response stream", () => {
   test("sends events as they occur", async () => {
     const { url } = await startProviderFixture([[{ think: "Hm." }, { stall: 60_000 }]]);
     const body = JSON.stringify({ model: "any", input: "Hi.", stream: true });
-    const response = await fetch(`${url}/responses`, { method: "POST", body });
+    const response = await fetch(`${url}/responses`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body,
+    });
     expect(response.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
     let heard = "";
     for await (const part of response.body ?? []) {

@@ -3,7 +3,7 @@ import type { ServeOptions } from "../serve.ts";
 
 /** Creates `wink serve`. */
 export function createServeCommand(): Command {
-  return new Command("serve")
+  const command = new Command("serve")
     .description(
       "serve OpenAI's and Anthropic's APIs locally, with hosted tools that run on this machine",
     )
@@ -41,22 +41,36 @@ export function createServeCommand(): Command {
     )
     .option("--web <folder>", "folder with the pages for web search (default: none)")
     .addOption(new Option("--api-key <key>", "require this API key").env("WINK_API_KEY"))
+    .addOption(
+      createListOption(
+        "--allow-host <name>",
+        "host name that clients may use without an API key, besides localhost; repeatable",
+      ),
+    )
+    .addOption(
+      createListOption(
+        "--allow-origin <origin>",
+        "web page that may send requests without an API key, such as http://localhost:5173; repeatable",
+      ),
+    )
     .option("--json", "print url, sandbox and model as one line of JSON, then one line per request")
     .option("--quiet", "print no line per request")
     .addHelpText(
       "after",
       "\nExamples:\n  wink serve\n  wink serve --port 0 --json --quiet --model turns.json\n  wink serve --upstream http://127.0.0.1:11434/v1 --upstream-model qwen3 --web ./pages\n  wink serve --json | jq 'select(.request.error) | .request'\n\nEach request is a line: POST /v1/responses 200 12ms stream 15+7 tokens (input + output).\nPrefer WINK_API_KEY to --api-key, and WINK_UPSTREAM_KEY to --upstream-key: other users of this machine can\nsee command lines.",
-    )
-    .action(async (options: ServeFlags, command: Command) => {
-      const { upstream, upstreamModel, upstreamKey, model: script, ...rest } = options;
-      checkFlags(options, command);
-      const { serve } = await import("../serve.ts");
-      const asked =
-        upstream !== undefined && upstreamModel !== undefined
-          ? { upstream: { baseURL: upstream, model: upstreamModel, apiKey: upstreamKey } }
-          : { script };
-      await serve({ json: false, quiet: false, ...rest, model: asked });
-    });
+    );
+  return command.action(start);
+}
+
+async function start(options: ServeFlags, command: Command): Promise<void> {
+  const { upstream, upstreamModel, upstreamKey, model: script, ...rest } = options;
+  checkFlags(options, command);
+  const { serve } = await import("../serve.ts");
+  const asked =
+    upstream !== undefined && upstreamModel !== undefined
+      ? { upstream: { baseURL: upstream, model: upstreamModel, apiKey: upstreamKey } }
+      : { script };
+  await serve({ json: false, quiet: false, ...rest, model: asked });
 }
 
 interface ServeFlags extends Omit<ServeOptions, "model" | "json" | "quiet"> {
@@ -80,6 +94,14 @@ function checkFlags({ upstream, upstreamModel, sandbox }: ServeFlags, command: C
   if (sandbox !== "docker" && sandbox !== "podman" && isGiven("sandboxImage")) {
     command.error("error: --sandbox-image must be used together with --sandbox podman or docker");
   }
+}
+
+/** Creates an option that can be given several times, with one value each. */
+function createListOption(flags: string, description: string): Option {
+  return new Option(flags, description).argParser((value: string, list: readonly string[] = []) => [
+    ...list,
+    value,
+  ]);
 }
 
 function parsePort(text: string): number {

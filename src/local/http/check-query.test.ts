@@ -32,7 +32,11 @@ describe("query parameters", () => {
   test("Anthropic's routes accept the parameters of its SDK", async () => {
     const { fetch, url } = await startProviderFixture([[{ say: "Hi." }]]);
     const body = { model: "any", max_tokens: 10, messages: [{ role: "user", content: "Hi." }] };
-    const init = { method: "POST", body: JSON.stringify(body) };
+    const init = {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    };
     expect((await fetch(`${url}/messages?beta=true`, init)).status).toBe(200);
   });
 

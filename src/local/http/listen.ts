@@ -25,6 +25,11 @@ export interface Listening {
   close(): Promise<void>;
 }
 
+/** A listening server and the IP address that its host name has resolved to. */
+export interface BoundServer extends Listening {
+  readonly address: string;
+}
+
 type RequestHandler = (request: Request) => Response | Promise<Response>;
 
 /** Takes over connections that ask for the WebSocket protocol. */
@@ -35,13 +40,26 @@ export interface UpgradeHandler {
   close(): Promise<void>;
 }
 
-/** Serves `handle` on a socket until it is closed. Without `upgrades`, WebSocket requests are ordinary requests. */
+/** Returns the response to a request that no route may see, or `null` if the request is allowed. */
+export type RequestGate = (incoming: IncomingMessage) => BufferedResponse | null;
+
+/** Parts of a server that are not needed in tests of the others. */
+export interface ListenServices {
+  /** Takes over WebSocket requests. @default none: they are ordinary requests */
+  readonly upgrades?: UpgradeHandler | undefined;
+  /** Refuses requests before they are handled. WebSocket requests go to `upgrades` unchecked. @default none */
+  readonly gate?: RequestGate | undefined;
+}
+
+/** Serves `handle` on a socket until it is closed. */
 export async function listen(
   handle: RequestHandler,
   { port = 0, host = "127.0.0.1" }: ListenOptions,
-  upgrades: UpgradeHandler | null = null,
-): Promise<Listening> {
+  { upgrades, gate }: ListenServices = {},
+): Promise<BoundServer> {
   const server = createServer((incoming, outgoing) => {
+    const refusal = gate?.(incoming);
+    if (refusal) return sendRefusal(refusal, incoming, outgoing);
     serveRequest(handle, incoming, outgoing).catch((error) => outgoing.destroy(error));
   });
   if (upgrades) handleUpgrades(server, upgrades);
@@ -49,9 +67,10 @@ export async function listen(
     server.once("error", (cause) => reject(createListenError(port, host, cause)));
     server.listen(port, host, resolve);
   });
-  const { port: actualPort } = server.address() as AddressInfo;
+  const { port: actualPort, address } = server.address() as AddressInfo;
   const name = host.includes(":") ? `[${host}]` : host;
   return {
+    address,
     url: `http://${name}:${actualPort}/v1`,
     async close() {
       const closed = new Promise((resolve) => server.close(resolve));
@@ -60,6 +79,17 @@ export async function listen(
       await closed;
     },
   };
+}
+
+/** Sends a refusal at once. What is left of the request is discarded. */
+function sendRefusal(
+  refusal: BufferedResponse,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): void {
+  incoming.resume();
+  outgoing.writeHead(refusal.status, refusal.headerFields);
+  outgoing.end(refusal.payload);
 }
 
 function handleUpgrades(server: Server, upgrades: UpgradeHandler): void {

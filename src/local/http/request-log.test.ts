@@ -18,7 +18,11 @@ async function startProvider(script: ModelScript | LocalModel, options: LocalPro
   onTestFinished(() => provider[Symbol.asyncDispose]());
   const { url } = await provider.listen();
   const post = async (path: string, body: object, query = "") => {
-    const init = { method: "POST", body: JSON.stringify({ model: "any", ...body }) };
+    const init = {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ model: "any", ...body }),
+    };
     const response = await fetch(`${url}${path}${query}`, init);
     await response.text().catch(() => "");
   };
@@ -100,7 +104,10 @@ describe.each(apis)("onRequest of a LocalProvider, for POST $path", ({ path, bod
     const stalled = [{ say: "Hello." }, { stall: 60_000 }] as const;
     const { url, takeEntry } = await startProvider([stalled, stalled]);
     for (const stream of [false, true]) {
-      const sent = sendRequest(url + path, { method: "POST" });
+      const sent = sendRequest(url + path, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+      });
       sent.on("error", () => undefined);
       const isAnswered = new Promise((resolve) => sent.on("response", resolve));
       sent.end(JSON.stringify({ model: "any", ...body, stream }));

@@ -216,6 +216,7 @@ describe("a failing chat completion", () => {
     const { url } = await provider.listen();
     const init = {
       method: "POST",
+      headers: { "content-type": "application/json" },
       body: JSON.stringify({ model: "any", messages: chatMessages, stream: true }),
     };
     const response = await fetch(`${url}/chat/completions`, init);

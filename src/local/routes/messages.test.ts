@@ -9,7 +9,11 @@ import type { WireItem } from "../../openai/wire.ts";
 import type { ModelRequest } from "../models/local-model.ts";
 
 const EDITS = { "anthropic-beta": "context-management-2025-06-27" };
-const createRequest = (body: unknown) => ({ method: "POST", body: JSON.stringify(body) });
+const createRequest = (body: unknown) => ({
+  method: "POST",
+  headers: { "content-type": "application/json" },
+  body: JSON.stringify(body),
+});
 const listTypes = (events: readonly WireItem[]) => events.map(({ type }) => type);
 
 describe("POST /v1/messages as a stream", () => {
@@ -274,7 +278,11 @@ describe("the Messages API", () => {
     expect(missing.headers.get("request-id")).toBe(missing.body["request_id"]);
     const large = await ask({ ...plain, system: "long ".repeat(100) });
     expect(large).toMatchObject({ status: 413, body: { error: { type: "request_too_large" } } });
-    const odd = await fetch(`${base}/v1/messages`, { method: "POST", body: "{" });
+    const odd = await fetch(`${base}/v1/messages`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: "{",
+    });
     expect(await odd.json()).toMatchObject({ error: { type: "invalid_request_error" } });
     expect((await ask(undefined, "GET /v1/nothing")).body).toMatchObject({
       error: { type: "invalid_request_error", param: null },

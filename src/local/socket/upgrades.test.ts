@@ -8,8 +8,8 @@ import { Upgrades, type UpgradesOptions } from "./upgrades.ts";
 /** Serves handshakes that `fetch` decides on. No handshake of these tests succeeds. */
 async function startListening(fetch: UpgradesOptions["fetch"]) {
   const services = { maxBodyBytes: 1000 } as UpgradesOptions;
-  const upgrades = new Upgrades({ ...services, fetch, hasKey: false });
-  const listening = await listen(fetch, {}, upgrades);
+  const upgrades = new Upgrades({ ...services, fetch });
+  const listening = await listen(fetch, {}, { upgrades });
   onTestFinished(() => listening.close());
   return { listening, upgrades };
 }

@@ -1,7 +1,6 @@
 import { type IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { ApiProblem } from "../api-problem.ts";
-import type { UpgradeHandler } from "../http/listen.ts";
+import type { RequestGate, UpgradeHandler } from "../http/listen.ts";
 import type { ConnectionServices } from "./responses-connection.ts";
 import type { SocketServer } from "./socket-server.ts";
 
@@ -9,8 +8,8 @@ import type { SocketServer } from "./socket-server.ts";
 export interface UpgradesOptions extends ConnectionServices {
   /** Answers requests over HTTP. It answers 426 where a WebSocket is possible. */
   readonly fetch: (request: Request) => Response | Promise<Response>;
-  /** Whether clients must send a key. Web pages cannot: browsers send no `authorization` header in a handshake. */
-  readonly hasKey: boolean;
+  /** Refuses handshakes that a server without a key must not accept. @default none */
+  readonly gate?: RequestGate | undefined;
 }
 
 /**
@@ -50,11 +49,8 @@ export class Upgrades implements UpgradeHandler {
   }
 
   async #authorize(incoming: IncomingMessage): Promise<Response> {
-    const { origin } = incoming.headers;
-    if (!this.#options.hasKey && origin !== undefined && !isLocalOrigin(origin)) {
-      const problem = createOriginProblem(origin);
-      return Response.json(problem.body, { status: problem.status });
-    }
+    const refusal = this.#options.gate?.(incoming);
+    if (refusal) return refusal;
     const headers = new Headers();
     for (const [name, values = []] of Object.entries(incoming.headersDistinct))
       for (const value of values) headers.append(name, value);
@@ -68,20 +64,6 @@ export class Upgrades implements UpgradeHandler {
     );
     return this.#server;
   }
-}
-
-/**
- * Returns whether a web page with this origin may connect without a key: only pages of this machine. A browser sends
- * the page's own origin even if the page's host name resolves to this machine.
- */
-function isLocalOrigin(origin: string): boolean {
-  const { hostname } = URL.parse(origin) ?? { hostname: "" };
-  return hostname === "localhost" || hostname === "[::1]" || /^127(\.\d+){3}$/.test(hostname);
-}
-
-function createOriginProblem(origin: string): ApiProblem {
-  const message = `WebSocket connections from web pages of other hosts are not allowed, got the origin '${origin}'. Open the page on localhost, or start the provider with an apiKey.`;
-  return new ApiProblem(403, message, { code: "origin_not_allowed" });
 }
 
 function listHeaders({ headers }: Response): readonly string[] {

@@ -35,7 +35,11 @@ export async function startServer(...args: readonly string[]): Promise<ServerPro
   const requestTurn = async () => {
     const started = performance.now();
     const body = JSON.stringify({ model: "any", input: "Hello." });
-    const response = await fetch(`${url}/responses`, { method: "POST", body });
+    const response = await fetch(`${url}/responses`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body,
+    });
     expect(await response.text()).toContain("You said: Hello.");
     return performance.now() - started;
   };

@@ -64,7 +64,11 @@ export async function startMessagesFixture(
   const ask: MessagesFixture["ask"] = async (body, route = "POST /v1/messages", headers = {}) => {
     const [method = "POST", path = ""] = route.split(" ");
     const text = body === undefined ? {} : { body: JSON.stringify(body) };
-    const response = await fetch(base + path, { method, headers: { ...headers }, ...text });
+    const response = await fetch(base + path, {
+      method,
+      headers: { ...JSON_TYPE, ...headers },
+      ...text,
+    });
     const answer = await response.text();
     const json: unknown = answer === "" ? {} : JSON.parse(answer);
     return { status: response.status, headers: response.headers, body: { ...Object(json) } };
@@ -81,12 +85,14 @@ export async function startMessagesFixture(
     },
     async stream(body = {}, headers = {}) {
       const text = JSON.stringify({ ...plain, ...body, stream: true });
-      const init = { method: "POST", headers: { ...headers }, body: text };
+      const init = { method: "POST", headers: { ...JSON_TYPE, ...headers }, body: text };
       const response = await fetch(`${base}/v1/messages?beta=true`, init);
       return parseMessageEvents(await response.text());
     },
   };
 }
+
+const JSON_TYPE = { "content-type": "application/json" };
 
 /** Parses the events of a stream. Each event is named twice, by the same name. */
 export function parseMessageEvents(
