@@ -17,6 +17,7 @@ export type {
   Filesystem,
   FilesystemOptions,
   FsSnapshot,
+  GlobOptions,
   GrepMatch,
   GrepOptions,
   ReadOptions,

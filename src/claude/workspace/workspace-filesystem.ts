@@ -2,6 +2,7 @@ import type {
   FileStat,
   Filesystem,
   FsSnapshot,
+  GlobOptions,
   GrepMatch,
   GrepOptions,
   ReadOptions,
@@ -65,8 +66,8 @@ export class WorkspaceFilesystem implements Filesystem {
     return await (await this.#openHost()).listDir(path);
   }
 
-  async glob(pattern: string): Promise<string[]> {
-    return await (await this.#openHost()).glob(pattern);
+  async glob(pattern: string, options?: GlobOptions): Promise<string[]> {
+    return await (await this.#openHost()).glob(pattern, options);
   }
 
   async grep(pattern: string, options?: GrepOptions): Promise<readonly GrepMatch[]> {

@@ -1,16 +1,16 @@
 import { type BigIntStats, closeSync, fstatSync, readlinkSync } from "node:fs";
 import { FilesystemError } from "../../base/filesystem-error.ts";
 import { openNoFollow } from "../../host/open-no-follow.ts";
-import { threadJob } from "../../host/threads/thread-job.ts";
-import { getErrorCode } from "../../host/to-filesystem-error.ts";
-import { ROOT } from "../path.ts";
 import {
   joinPath,
   type PinnedEntry,
   PinnedFolder,
   type PinOptions,
   toReadableName,
-} from "../pinned-folder.ts";
+} from "../../host/pinned-folder.ts";
+import { threadJob } from "../../host/threads/thread-job.ts";
+import { getErrorCode } from "../../host/to-filesystem-error.ts";
+import { ROOT } from "../path.ts";
 import { CheckpointCopies, type OpenFile } from "./checkpoint-copies.ts";
 import { toCheckpointError } from "./checkpoint-errors.ts";
 import {

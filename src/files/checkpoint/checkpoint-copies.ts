@@ -9,8 +9,8 @@ import {
   rmSync,
   writeSync,
 } from "node:fs";
+import { toDescriptorPath } from "../../host/pinned-folder.ts";
 import { toFilesystemErrorWithRemedy } from "../../host/to-filesystem-error.ts";
-import { toDescriptorPath } from "../pinned-folder.ts";
 import { SyncError } from "../sync/sync-failure.ts";
 import type { StopFlag } from "./stop-flag.ts";
 

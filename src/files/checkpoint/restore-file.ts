@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { chmodSync, chownSync, closeSync, fstatSync, renameSync, rmSync } from "node:fs";
 import { openNoFollow } from "../../host/open-no-follow.ts";
+import { type PinnedEntry, toDescriptorPath } from "../../host/pinned-folder.ts";
 import { getErrorCode } from "../../host/to-filesystem-error.ts";
-import { type PinnedEntry, toDescriptorPath } from "../pinned-folder.ts";
 import type { CheckpointCopies } from "./checkpoint-copies.ts";
 import {
   type FileRecord,

@@ -1,4 +1,4 @@
-import { toReadableName } from "../pinned-folder.ts";
+import { toReadableName } from "../../host/pinned-folder.ts";
 import type { SyncFailure } from "../sync/sync-failure.ts";
 import { toRestoreReason } from "./checkpoint-errors.ts";
 import { StoppedError } from "./stop-flag.ts";

@@ -1,9 +1,6 @@
 import { mkdirSync, readlinkSync, realpathSync, symlinkSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { FilesystemError } from "../../base/filesystem-error.ts";
-import { threadJob } from "../../host/threads/thread-job.ts";
-import { toFilesystemErrorWithRemedy } from "../../host/to-filesystem-error.ts";
-import { ROOT } from "../path.ts";
 import {
   joinPath,
   type PinnedEntry,
@@ -11,7 +8,10 @@ import {
   type PinOptions,
   toNameBytes,
   toPinnedName,
-} from "../pinned-folder.ts";
+} from "../../host/pinned-folder.ts";
+import { threadJob } from "../../host/threads/thread-job.ts";
+import { toFilesystemErrorWithRemedy } from "../../host/to-filesystem-error.ts";
+import { ROOT } from "../path.ts";
 import { SyncError } from "../sync/sync-failure.ts";
 import { CheckpointCopies } from "./checkpoint-copies.ts";
 import {

@@ -1,6 +1,6 @@
 import { type BigIntStats, constants, rmdirSync, unlinkSync } from "node:fs";
+import { joinPath, type PinnedEntry } from "../../host/pinned-folder.ts";
 import { getErrorCode } from "../../host/to-filesystem-error.ts";
-import { joinPath, type PinnedEntry } from "../pinned-folder.ts";
 import {
   type EntryRecord,
   type FolderRecord,

@@ -28,8 +28,12 @@ export interface Filesystem {
   /** Lists the names in a directory, sorted. */
   listDir(path: string): Promise<string[]>;
   /** Lists the paths of files that match a pattern, sorted. `*` and `?` also match slashes, and `{a,b}` matches either text. */
-  glob(pattern: string): Promise<string[]>;
-  /** Finds lines of text files that match a JavaScript regular expression. Skips binary files. */
+  glob(pattern: string, options?: GlobOptions): Promise<string[]>;
+  /**
+   * Finds lines of text files that match a JavaScript regular expression. Skips binary files and lines of more than
+   * 100,000 characters. A search that reaches its time limit throws `FilesystemError`, or returns the matches so far
+   * if you pass `onIncomplete`.
+   */
   grep(pattern: string, options?: GrepOptions): Promise<readonly GrepMatch[]>;
   /** Creates a directory and its parents. Does nothing if it exists. */
   mkdir(path: string): Promise<void>;
@@ -73,12 +77,30 @@ export interface FileStat {
   readonly sizeBytes: number;
 }
 
+/** Options of `Filesystem.glob`. */
+export interface GlobOptions {
+  /** Stops the search when it aborts. `glob` then throws the signal's reason. @default none */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** Limits the files and matches of `Filesystem.grep`. */
 export interface GrepOptions {
   /** Searches only files that match this glob. @default all files */
   readonly glob?: string | undefined;
   /** The maximum number of matches. @default 1000 */
   readonly maxMatches?: number | undefined;
+  /** Stops the search when it aborts. `grep` then throws the signal's reason. @default none */
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * The maximum time in milliseconds. Some expressions take time that grows exponentially with the length of a line,
+   * such as `^(a|a)*$`. @default 10000
+   */
+  readonly timeoutMs?: number | undefined;
+  /**
+   * Called with a sentence for each part of the search that was left out: the time limit, large files, long lines.
+   * Not called for binary files or for `maxMatches`. @default a search that reaches its time limit throws
+   */
+  readonly onIncomplete?: ((reason: string) => void) | undefined;
 }
 
 /** A line that `Filesystem.grep` found. */
@@ -87,7 +109,7 @@ export interface GrepMatch {
   readonly path: string;
   /** The line number, counted from 1. */
   readonly line: number;
-  /** The line without its line ending. */
+  /** The line without its line ending. After 2,000 characters it is cut and ends in `…`. */
   readonly text: string;
 }
 

@@ -1,20 +1,15 @@
-import { constants, type Stats } from "node:fs";
-import {
-  chmod,
-  mkdir,
-  open,
-  readlink,
-  realpath,
-  rm,
-  rmdir,
-  symlink,
-  unlink,
-} from "node:fs/promises";
-import { dirname } from "node:path";
+import { constants, rmdirSync, type Stats, symlinkSync, unlinkSync } from "node:fs";
+import { mkdir, open, readlink, rm, rmdir, unlink } from "node:fs/promises";
 import { FilesystemError } from "../../base/filesystem-error.ts";
-import { replaceFile } from "../../host/open-no-follow.ts";
+import {
+  createInPinned,
+  type PinnedEntry,
+  type PinnedFolder,
+  pinNames,
+  toReadableName,
+} from "../../host/pinned-folder.ts";
 import { getErrorCode, ignoreErrorCodes } from "../../host/to-filesystem-error.ts";
-import { UndoCopies } from "./undo-copies.ts";
+import { replaceEntry, UndoCopies } from "./undo-copies.ts";
 
 /** A change to a host file or directory that can be undone. */
 export interface HostChange {
@@ -25,7 +20,7 @@ export interface HostChange {
 }
 
 /**
- * Changes single files and directories by their real paths. Undoing a change restores the previous state even
+ * Changes single files and directories in open folders. Undoing a change restores the previous state even
  * if another process has changed the file since, and never writes outside the root.
  */
 export class HostChanges {
@@ -40,58 +35,58 @@ export class HostChanges {
     this.#canUndo = canUndo;
   }
 
-  async createFile(real: string, bytes: Uint8Array): Promise<HostChange> {
-    await replaceFile(real, (temporary) => writeNewFile(temporary, bytes));
-    return { undo: () => removeCreated(real, unlink) };
+  async createFile(entry: PinnedEntry, bytes: Uint8Array): Promise<HostChange> {
+    await replaceEntry(entry, (temporary) => writeNewFile(temporary, bytes));
+    return { undo: () => this.#removeCreated(entry.path, unlinkSync) };
   }
 
-  async overwriteFile(real: string, bytes: Uint8Array, before: Stats): Promise<HostChange> {
-    await checkWritable(real);
-    const kept = this.#canUndo() ? await this.#copies.copy(real) : null;
+  async overwriteFile(entry: PinnedEntry, bytes: Uint8Array, before: Stats): Promise<HostChange> {
+    await checkWritable(entry);
+    const kept = this.#canUndo() ? await this.#copies.copy(entry) : null;
     try {
-      await replaceFile(real, (temporary) => writeNewFile(temporary, bytes, before));
+      await replaceEntry(entry, (temporary) => writeNewFile(temporary, bytes, before));
     } catch (error) {
       if (kept !== null) await this.#copies.delete(kept);
       throw error;
     }
-    return this.#createRestoreChange(kept, real);
+    return this.#createRestoreChange(kept, entry.path);
   }
 
-  async removeFile(real: string): Promise<HostChange> {
-    const kept = this.#canUndo() ? await this.#copies.moveIn(real) : null;
-    if (kept === null) await unlink(real);
-    return this.#createRestoreChange(kept, real);
+  async removeFile(entry: PinnedEntry): Promise<HostChange> {
+    const kept = this.#canUndo() ? await this.#copies.moveIn(entry) : null;
+    if (kept === null) await unlink(entry.folder.toPath(entry.name));
+    return this.#createRestoreChange(kept, entry.path);
   }
 
-  async removeLink(real: string): Promise<HostChange> {
-    const target = await readlink(real);
-    await unlink(real);
+  async removeLink({ folder, name, path }: PinnedEntry): Promise<HostChange> {
+    const target = await readlink(folder.toPath(name), "buffer");
+    await unlink(folder.toPath(name));
     return {
-      async undo() {
-        await recreateParent(real);
-        await rm(real, { force: true });
-        await symlink(target, real);
+      undo: async () => {
+        using parent = this.#pinParent(path, "create");
+        const at = parent.toPath(getName(path));
+        await rm(at, { force: true });
+        symlinkSync(target, at);
       },
     };
   }
 
-  async removeDirectory(real: string, before: Stats): Promise<HostChange> {
-    await rmdir(real);
+  async removeDirectory({ folder, name, path }: PinnedEntry, before: Stats): Promise<HostChange> {
+    await rmdir(folder.toPath(name));
     return {
-      async undo() {
-        await recreateParent(real);
-        await ignoreErrorCodes(mkdir(real), "EEXIST");
-        await chmod(real, before.mode);
+      undo: async () => {
+        using parent = this.#pinParent(path, "create");
+        createInPinned(parent, getName(path));
+        using restored = parent.enter(getName(path));
+        restored.setMode(before.mode & 0o7777);
       },
     };
   }
 
-  async createDirectory(real: string): Promise<HostChange> {
-    await mkdir(real);
+  async createDirectory({ folder, name, path }: PinnedEntry): Promise<HostChange> {
+    await mkdir(folder.toPath(name));
     // The directory stays if another process has put files there.
-    return {
-      undo: () => removeCreated(real, (path) => ignoreErrorCodes(rmdir(path), "ENOTEMPTY")),
-    };
+    return { undo: () => this.#removeCreated(path, removeIfEmpty) };
   }
 
   /** Deletes all stored copies. */
@@ -104,25 +99,50 @@ export class HostChanges {
     return this.#undoCopies;
   }
 
-  #createRestoreChange(kept: string | null, real: string): HostChange {
+  #createRestoreChange(kept: string | null, path: string): HostChange {
     if (kept === null) return { undo: async () => {} }; // no snapshot needs it
     return {
       undo: async () => {
-        await recreateParent(real);
-        await this.#copies.restore(kept, real);
+        using folder = this.#pinParent(path, "create");
+        await this.#copies.restore(kept, { folder, name: getName(path), path });
       },
       discard: () => this.#copies.delete(kept),
     };
   }
+
+  /** Removes an entry that was created, unless it is gone. */
+  async #removeCreated(path: string, remove: (at: Buffer) => void): Promise<void> {
+    await ignoreErrorCodes(
+      (async () => {
+        using folder = this.#pinParent(path, "keep");
+        remove(folder.toPath(getName(path)));
+      })(),
+      "ENOENT",
+      "ENOTDIR",
+    );
+  }
+
+  /** Opens the directory of a changed entry again. Throws if a symlink has replaced a directory above it. */
+  #pinParent(path: string, onMissing: "create" | "keep"): PinnedFolder {
+    const names = path.split("/").slice(0, -1);
+    try {
+      return pinNames(this.#root, names, onMissing === "create" ? createInPinned : undefined);
+    } catch (error) {
+      if (getErrorCode(error) !== "ELOOP") throw error;
+      const problem = "cannot be undone because a symlink has replaced a directory above it";
+      throw new FilesystemError("EACCES", toReadableName(path), problem, error);
+    }
+  }
 }
 
 /** Rejects a file without write permission. Replacing it would only need permission on its directory. */
-async function checkWritable(real: string): Promise<void> {
-  await (await open(real, constants.O_WRONLY | constants.O_NOFOLLOW)).close();
+async function checkWritable({ folder, name }: PinnedEntry): Promise<void> {
+  const { O_WRONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+  await (await open(folder.toPath(name), O_WRONLY | O_NOFOLLOW | O_NONBLOCK)).close();
 }
 
-/** Writes a new file with the owner and mode of the file that it replaces. */
-async function writeNewFile(temporary: string, bytes: Uint8Array, before?: Stats): Promise<void> {
+/** Writes a new file with the owner and mode of the file that it replaces, without setuid and setgid. */
+async function writeNewFile(temporary: Buffer, bytes: Uint8Array, before?: Stats): Promise<void> {
   const file = await open(temporary, "wx", before ? before.mode & 0o777 : 0o666);
   try {
     await file.writeFile(bytes);
@@ -132,29 +152,20 @@ async function writeNewFile(temporary: string, bytes: Uint8Array, before?: Stats
     if (uid !== before.uid || gid !== before.gid) {
       await ignoreErrorCodes(file.chown(before.uid, before.gid), "EPERM");
     }
-    await file.chmod(before.mode);
+    await file.chmod(before.mode & 0o1777);
   } finally {
     await file.close();
   }
 }
 
-async function removeCreated(real: string, remove: (path: string) => Promise<void>): Promise<void> {
-  if (await isParentIntact(real)) await ignoreErrorCodes(remove(real), "ENOENT", "ENOTDIR");
-}
-
-async function recreateParent(real: string): Promise<void> {
-  if (!(await isParentIntact(real))) await mkdir(dirname(real), { recursive: true });
-}
-
-/** Whether the parent directory of `real` still exists. Throws if a symlink has replaced it. */
-async function isParentIntact(real: string): Promise<boolean> {
-  const directory = dirname(real);
+function removeIfEmpty(at: Buffer): void {
   try {
-    if ((await realpath(directory)) === directory) return true;
+    rmdirSync(at);
   } catch (error) {
-    if (getErrorCode(error) === "ENOENT" || getErrorCode(error) === "ENOTDIR") return false;
-    throw error;
+    if (getErrorCode(error) !== "ENOTEMPTY") throw error;
   }
-  const problem = "cannot be undone because a symlink has replaced a directory above it";
-  throw new FilesystemError("EACCES", real, problem);
+}
+
+function getName(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
 }

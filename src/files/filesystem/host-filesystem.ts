@@ -1,11 +1,11 @@
-import { realpathSync, type Stats, statSync } from "node:fs";
-import { lstat, readdir } from "node:fs/promises";
-import { join } from "node:path";
+import { lstatSync, realpathSync, type Stats, statSync } from "node:fs";
+import { readdir } from "node:fs/promises";
 import { checkCallFence } from "../../base/call-fence.ts";
 import { checkKnownKeys } from "../../base/errors.ts";
 import { copyBytes, createFilesystemError, FilesystemError } from "../../base/filesystem-error.ts";
 import { quoteValue } from "../../base/quote-value.ts";
 import { SharedLock } from "../../base/shared-lock.ts";
+import { type PinnedEntry, type PinnedFolder, toPinnedName } from "../../host/pinned-folder.ts";
 import { toFilesystemError } from "../../host/to-filesystem-error.ts";
 import { getParent, normalizePath, ROOT } from "../path.ts";
 import type {
@@ -13,6 +13,7 @@ import type {
   Filesystem,
   FilesystemOptions,
   FsSnapshot,
+  GlobOptions,
   GrepMatch,
   GrepOptions,
   ReadOptions,
@@ -21,19 +22,26 @@ import type {
 import { globMatcher } from "./glob.ts";
 import { type HostChange, HostChanges } from "./host-changes.ts";
 import {
+  checkFound,
+  checkInside,
   createNotRegularError,
-  findRealPath,
-  listFilesBelow,
+  type InnerPath,
+  openDirectory,
   readHostFile,
-  resolveInside,
 } from "./host-reading.ts";
-import { lineSearch } from "./line-search.ts";
 import { lineWindow } from "./line-window.ts";
-import { resolveHostPath } from "./resolve-host-path.ts";
+import { checkSearch, globKeys } from "./search/check-search.ts";
+import { searchInThread } from "./search/search-in-thread.ts";
+import { listMatchingFiles } from "./search/walk-files.ts";
 import { encodeText, textDecoder } from "./text-encoding.ts";
 import { UndoJournal } from "./undo-journal.ts";
+import { WalkedPath } from "./walk-path.ts";
 
-const MAX_CONCURRENT_READS = 16;
+const MAX_BYTES = 2 ** 31 - 1;
+const MAX_TEXT_BYTES = 64 * 2 ** 20;
+
+/** Linux opens paths of up to 4,095 bytes. A name has up to 255. */
+const MAX_DIRECTORY_BYTES = 4095 - 256;
 
 /**
  * The files below a directory of the host. Symlinks are followed if they stay below it. A snapshot covers
@@ -63,21 +71,21 @@ export class HostFilesystem implements Filesystem, AsyncDisposable {
     this.#changes = new HostChanges(this.#root, () => this.#journal.hasSnapshots);
   }
 
-  /** Reads lines of a UTF-8 text file. */
+  /** Reads lines of a UTF-8 text file of up to 64 MiB. */
   async read(path: string, options?: ReadOptions): Promise<ReadResult> {
     const window = lineWindow(path, options);
-    return window(textDecoder(path)(await this.readBytes(path)));
+    return window(textDecoder(path)(await this.#readFile(path, MAX_TEXT_BYTES)));
   }
 
-  /** Reads a file as text, by default as UTF-8. */
+  /** Reads a file of up to 64 MiB as text, by default as UTF-8. */
   async readText(path: string, encoding?: string): Promise<string> {
     const decode = textDecoder(path, encoding);
-    return decode(await this.readBytes(path));
+    return decode(await this.#readFile(path, MAX_TEXT_BYTES));
   }
 
-  /** Reads a file as bytes. */
+  /** Reads a file of up to 2 GiB as bytes. */
   async readBytes(path: string): Promise<Uint8Array> {
-    return await this.#inspect(path, (at) => this.#readFile(path, at));
+    return await this.#readFile(path, MAX_BYTES);
   }
 
   /** Replaces a file atomically, or creates it with its parent directories. Preserves the owner and mode. */
@@ -95,9 +103,7 @@ export class HostFilesystem implements Filesystem, AsyncDisposable {
   async delete(path: string): Promise<void> {
     await this.#applyChange(path, async (at, done) => {
       if (at === ROOT) throw createFilesystemError(path, "root");
-      const directory = await findRealPath(this.#root, path, getParent(at));
-      const real = join(directory, at.slice(at.lastIndexOf("/") + 1));
-      done.push(await this.#removeEntry(path, at, real));
+      done.push(await this.#removeEntry(path, at));
     });
   }
 
@@ -119,7 +125,8 @@ export class HostFilesystem implements Filesystem, AsyncDisposable {
   /** Returns the type and size of a file or directory, after following symlinks. */
   async stat(path: string): Promise<FileStat> {
     return await this.#inspect(path, async (at) => {
-      const stats = await lstat(await findRealPath(this.#root, path, at));
+      using walked = new WalkedPath(this.#root, at);
+      const { stats } = checkFound(walked, path);
       const isFile = stats.isFile();
       return { path: at, isFile, isDir: stats.isDirectory(), sizeBytes: isFile ? stats.size : 0 };
     });
@@ -128,43 +135,39 @@ export class HostFilesystem implements Filesystem, AsyncDisposable {
   /** Lists the names in a directory, sorted. */
   async listDir(path: string): Promise<string[]> {
     return await this.#inspect(path, async (at) => {
-      const real = await findRealPath(this.#root, path, at);
-      if (!(await lstat(real)).isDirectory()) throw createFilesystemError(path, "not-directory");
-      return (await readdir(real)).sort();
+      using directory = openDirectory(this.#root, path, at);
+      const names = await readdir(directory.hostPath);
+      directory.checkInPlace();
+      return names.sort();
     });
   }
 
-  /** Lists the paths of files that match a pattern, sorted. */
-  async glob(pattern: string): Promise<string[]> {
+  /** Lists the paths of files that match a pattern, sorted. Throws if the root has more than 1,000,000 entries. */
+  async glob(pattern: string, options?: GlobOptions): Promise<string[]> {
     const matches = globMatcher(pattern);
-    return (await this.#lock.runShared(() => listFilesBelow(this.#root))).filter(matches);
+    checkKnownKeys(options ?? {}, "Filesystem.glob(options)", globKeys);
+    const signal = options?.signal;
+    return await this.#lock.runShared(() => listMatchingFiles(this.#root, { matches, signal }));
   }
 
-  /** Finds lines that match a JavaScript regular expression. Skips files that are binary or not readable. */
+  /**
+   * Finds lines that match a JavaScript regular expression, in a thread. Skips files that are binary, not readable or
+   * larger than 256 MiB.
+   */
   async grep(pattern: string, options?: GrepOptions): Promise<readonly GrepMatch[]> {
-    const search = lineSearch(pattern, options);
-    return await this.#lock.runShared(async () => {
-      const paths = (await listFilesBelow(this.#root)).filter(search.accepts);
-      for (let from = 0; from < paths.length && !search.isFull; from += MAX_CONCURRENT_READS) {
-        const some = paths.slice(from, from + MAX_CONCURRENT_READS);
-        for (const [path, bytes] of await Promise.all(
-          some.map((path) => this.#tryReadFile(path)),
-        )) {
-          search.searchFile(path, bytes);
-        }
-      }
-      return search.matches;
-    });
+    const search = checkSearch(pattern, options);
+    const source = { type: "folder", root: this.#root } as const;
+    return await this.#lock.runShared(() => searchInThread(search, source));
   }
 
   /** Creates a directory and its parents. Does nothing if it exists. */
   async mkdir(path: string): Promise<void> {
     await this.#applyChange(path, async (at, done) => {
-      const place = await resolveInside(this.#root, path, at);
-      if (place.kind === "missing")
-        await this.#createDirectories(place.directory, place.names, done);
-      else if (!(await lstat(place.real)).isDirectory())
-        throw createFilesystemError(path, "exists");
+      using walked = new WalkedPath(this.#root, at);
+      const end = checkInside(walked, path);
+      if (end.kind === "missing") await this.#createMissing(end, { done });
+      else if (!end.stats.isDirectory()) throw createFilesystemError(path, "exists");
+      walked.checkInPlace();
     });
   }
 
@@ -226,6 +229,7 @@ export class HostFilesystem implements Filesystem, AsyncDisposable {
     const at = normalizePath(path);
     if (this.readOnly) throw createFilesystemError(path, "read-only");
     checkCallFence(`The change of ${quoteValue(path)}`);
+    checkPathLength(path, `${this.#root}/${getParent(at)}`);
     await this.#lock.runExclusive(async () => {
       const done: HostChange[] = [];
       try {
@@ -239,25 +243,16 @@ export class HostFilesystem implements Filesystem, AsyncDisposable {
     });
   }
 
-  async #readFile(path: string, at: string): Promise<Uint8Array> {
-    return await readHostFile(path, await findRealPath(this.#root, path, at));
-  }
-
-  /** Reads a file, or returns no bytes if it cannot be read. */
-  async #tryReadFile(path: string): Promise<[string, Uint8Array]> {
-    try {
-      return [path, await this.#readFile(path, path)];
-    } catch {
-      return [path, new Uint8Array()];
-    }
+  async #readFile(path: string, maxBytes: number): Promise<Uint8Array> {
+    return await this.#inspect(path, (at) => readHostFile(this.#root, { path, at, maxBytes }));
   }
 
   async #tryStat(path: string): Promise<Stats | null> {
     const at = normalizePath(path);
     return await this.#lock.runShared(async () => {
       try {
-        const place = await resolveHostPath(this.#root, at);
-        return place.kind === "found" ? await lstat(place.real) : null;
+        using walked = new WalkedPath(this.#root, at);
+        return walked.end.kind === "found" ? walked.end.stats : null;
       } catch {
         return null; // no access: treat it as missing
       }
@@ -269,41 +264,65 @@ export class HostFilesystem implements Filesystem, AsyncDisposable {
     at: string,
     { bytes, done }: { readonly bytes: Uint8Array; readonly done: HostChange[] },
   ): Promise<void> {
-    const place = await resolveInside(this.#root, path, at);
-    if (place.kind === "missing") {
-      const { directory, names } = place;
-      await this.#createDirectories(directory, names.slice(0, -1), done);
-      done.push(await this.#changes.createFile(join(directory, ...names), bytes));
-      return;
+    using walked = new WalkedPath(this.#root, at);
+    const end = checkInside(walked, path);
+    if (end.kind === "missing") await this.#createMissing(end, { bytes, done });
+    else {
+      const { entry, stats } = end;
+      if (entry === null || stats.isDirectory()) throw createFilesystemError(path, "directory");
+      if (!stats.isFile()) throw createNotRegularError(path);
+      done.push(await this.#changes.overwriteFile(entry, bytes, stats));
     }
-    const before = await lstat(place.real);
-    if (before.isDirectory()) throw createFilesystemError(path, "directory");
-    if (!before.isFile()) throw createNotRegularError(path);
-    done.push(await this.#changes.overwriteFile(place.real, bytes, before));
+    walked.checkInPlace();
   }
 
-  async #createDirectories(
-    directory: string,
-    names: readonly string[],
-    done: HostChange[],
+  /** Creates missing directories, the last one as a file if there are bytes for it. */
+  async #createMissing(
+    { folder, path, names }: Extract<InnerPath, { kind: "missing" }>,
+    { bytes, done }: { readonly bytes?: Uint8Array; readonly done: HostChange[] },
   ): Promise<void> {
-    let real = directory;
-    for (const name of names) {
-      real = join(real, name);
-      done.push(await this.#changes.createDirectory(real));
+    const opened: PinnedFolder[] = [];
+    try {
+      let at = folder;
+      for (const [index, name] of names.entries()) {
+        const isLast = index === names.length - 1;
+        const entry = { folder: at, name, path: [...path, ...names.slice(0, index + 1)].join("/") };
+        if (isLast && bytes) done.push(await this.#changes.createFile(entry, bytes));
+        else done.push(await this.#changes.createDirectory(entry));
+        if (isLast) return;
+        at = at.enter(name);
+        opened.push(at);
+      }
+    } finally {
+      for (const folder of opened) folder[Symbol.dispose]();
     }
   }
 
-  /** Removes an entry. `real` is the entry's own path, even if it is a symlink. */
-  async #removeEntry(path: string, at: string, real: string): Promise<HostChange> {
-    const before = await lstat(real);
+  /** Removes an entry, which may be a symlink. */
+  async #removeEntry(path: string, at: string): Promise<HostChange> {
+    using parent = new WalkedPath(this.#root, getParent(at));
+    const { entry: above, stats } = checkFound(parent, path);
+    if (!stats.isDirectory()) throw createFilesystemError(path, "below-file");
+    using folder = parent.open(above);
+    const name = toPinnedName(at.slice(at.lastIndexOf("/") + 1));
+    const before = lstatSync(folder.toPath(name));
+    const entry = { folder, name, path: above ? `${above.path}/${name}` : name };
+    return await this.#removeKind(entry, before, { path, at });
+  }
+
+  async #removeKind(
+    entry: PinnedEntry,
+    before: Stats,
+    { path, at }: { readonly path: string; readonly at: string },
+  ): Promise<HostChange> {
     if (before.isSymbolicLink()) {
-      await resolveInside(this.#root, path, at); // throws if the link leads out of the root
-      return await this.#changes.removeLink(real);
+      using target = new WalkedPath(this.#root, at);
+      checkInside(target, path); // throws if the link leads out of the root
+      return await this.#changes.removeLink(entry);
     }
-    if (before.isFile()) return await this.#changes.removeFile(real);
+    if (before.isFile()) return await this.#changes.removeFile(entry);
     if (!before.isDirectory()) throw createNotRegularError(path);
-    return await this.#changes.removeDirectory(real, before);
+    return await this.#changes.removeDirectory(entry, before);
   }
 }
 
@@ -315,6 +334,12 @@ function resolveRoot(root: string): string {
     throw toFilesystemError(String(root), error);
   }
   throw createFilesystemError(root, "not-directory");
+}
+
+/** Rejects a path that other programs could not open, with room for the name of a temporary file. */
+function checkPathLength(path: string, directory: string): void {
+  if (Buffer.byteLength(directory) <= MAX_DIRECTORY_BYTES) return;
+  throw FilesystemError.invalid(path, "is too long for the host. Use shorter or fewer names.");
 }
 
 function createRestoreError(snapshot: FsSnapshot, failures: readonly unknown[]): FilesystemError {

@@ -1,91 +1,93 @@
-import { constants, type Dirent } from "node:fs";
-import { lstat, open, readdir } from "node:fs/promises";
-import { join } from "node:path";
+import { constants, type Stats } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
 import { createFilesystemError, FilesystemError } from "../../base/filesystem-error.ts";
-import { normalizePath } from "../path.ts";
-import { isWithin, type ResolvedPath, resolveHostPath } from "./resolve-host-path.ts";
+import type { PinnedEntry, PinnedFolder } from "../../host/pinned-folder.ts";
+import { type PathEnd, WalkedPath } from "./walk-path.ts";
 
-/** A path inside the root that exists or can be created. */
-export type InnerPath = Extract<ResolvedPath, { readonly kind: "found" | "missing" }>;
+/** A place inside the root that exists or can be created. */
+export type InnerPath = Extract<PathEnd, { readonly kind: "found" | "missing" }>;
 
-/** Resolves `at`, the normalized form of `path`. Throws if it leads out of `root` or is below a file. */
-export async function resolveInside(root: string, path: string, at: string): Promise<InnerPath> {
-  const place = await resolveHostPath(root, at);
-  if (place.kind === "below-file") throw createFilesystemError(path, "below-file");
-  if (place.kind === "outside") {
-    const problem =
-      "leads out of the root through a symlink. Use a path that stays inside the root.";
-    throw new FilesystemError("EACCES", path, problem);
+/** Returns the end of a walk. Throws if it is outside the root or below a file. */
+export function checkInside({ end }: WalkedPath, path: string): InnerPath {
+  switch (end.kind) {
+    case "below-file":
+      throw createFilesystemError(path, "below-file");
+    case "outside": {
+      const problem =
+        "leads out of the root through a symlink. Use a path that stays inside the root.";
+      throw new FilesystemError("EACCES", path, problem);
+    }
+    case "no-root":
+      throw new FilesystemError("ENOENT", path, "cannot be reached because the root was removed");
+    default:
+      return end;
   }
-  if (place.kind === "found" || isWithin(root, place.directory)) return place;
-  throw new FilesystemError("ENOENT", path, "cannot be reached because the root was removed");
 }
 
-/** Returns the real path of an existing file or directory. Throws if it is missing. */
-export async function findRealPath(root: string, path: string, at: string): Promise<string> {
-  const place = await resolveInside(root, path, at);
-  if (place.kind === "missing") throw createFilesystemError(path, "missing");
-  return place.real;
+/** Returns the end of a walk to an existing file or directory. Throws if it is missing. */
+export function checkFound(walked: WalkedPath, path: string) {
+  const end = checkInside(walked, path);
+  if (end.kind === "missing") throw createFilesystemError(path, "missing");
+  return end;
 }
 
-/** Reads a file by its real path. Does not follow a symlink that has replaced the file. */
-export async function readHostFile(path: string, real: string): Promise<Uint8Array> {
-  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants; // do not wait for the other end of a pipe
-  const file = await open(real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+/** Walks to a directory and opens it. Throws if it is not a directory. */
+export function openDirectory(root: string, path: string, at: string): PinnedFolder {
+  using walked = new WalkedPath(root, at);
+  const { entry, stats } = checkFound(walked, path);
+  if (!stats.isDirectory()) throw createFilesystemError(path, "not-directory");
+  return walked.open(entry);
+}
+
+/** Reads the file at `at`, the normalized form of `path`, up to `maxBytes`. */
+export async function readHostFile(
+  root: string,
+  { path, at, maxBytes }: { readonly path: string; readonly at: string; readonly maxBytes: number },
+): Promise<Uint8Array> {
+  using walked = new WalkedPath(root, at);
+  const { entry, stats } = checkFound(walked, path);
+  if (entry === null || stats.isDirectory()) throw createFilesystemError(path, "directory");
+  if (!stats.isFile()) throw createNotRegularError(path); // opening a device can have side effects
+  const file = await openEntry(entry);
   try {
-    const stats = await file.stat();
-    if (stats.isDirectory()) throw createFilesystemError(path, "directory");
-    if (!stats.isFile()) throw createNotRegularError(path);
-    return new Uint8Array(await file.readFile());
+    const opened = await file.stat();
+    if (!opened.isFile()) throw createNotRegularError(path);
+    if (opened.size > maxBytes) throw createTooLargeError(path, opened.size, maxBytes);
+    const bytes = await readOpened(file, opened);
+    walked.checkInPlace();
+    return bytes;
   } finally {
     await file.close();
   }
 }
+
+/** Opens a file for reading. Neither follows a symlink nor waits for the other end of a pipe. */
+async function openEntry({ folder, name }: PinnedEntry): Promise<FileHandle> {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+  return await open(folder.toPath(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+}
+
+/** Reads at most the size that the file had when it was opened: it may grow as fast as it is read. */
+async function readOpened(file: FileHandle, { size }: Stats): Promise<Uint8Array> {
+  const bytes = new Uint8Array(size === 0 ? SIZELESS_BYTES : size);
+  let filled = 0;
+  for (let read = 1; read > 0 && filled < bytes.length; filled += read) {
+    const length = Math.min(bytes.length - filled, MAX_READ_BYTES);
+    ({ bytesRead: read } = await file.read(bytes, filled, length));
+  }
+  return filled === bytes.length ? bytes : bytes.slice(0, filled);
+}
+
+/** How much is read of a file without a size, as in `/proc`. */
+const SIZELESS_BYTES = 64 * 1024;
+const MAX_READ_BYTES = 2 ** 30;
 
 /** Creates the error for a pipe, a socket or a device. */
 export function createNotRegularError(path: string): FilesystemError {
   return FilesystemError.invalid(path, "is neither a file nor a directory");
 }
 
-/** Lists every file below the root, sorted. Includes symlinks to files, but does not enter symlinks to directories. */
-export async function listFilesBelow(root: string): Promise<string[]> {
-  const files: string[] = [];
-  const directories = [""];
-  for (const directory of directories) {
-    for (const entry of await tryReadEntries(join(root, directory))) {
-      const path = directory + entry.name;
-      if (entry.isDirectory()) {
-        if (isValidPath(`${path}/x`)) directories.push(`${path}/`);
-      } else if (entry.isFile() || (entry.isSymbolicLink() && (await pointsToFile(root, path)))) {
-        files.push(path);
-      }
-    }
-  }
-  return files.sort();
-}
-
-async function tryReadEntries(directory: string): Promise<readonly Dirent[]> {
-  try {
-    return await readdir(directory, { withFileTypes: true });
-  } catch {
-    return []; // removed or not readable
-  }
-}
-
-/** Whether a path is valid. A file that is nested too deeply has no valid path. */
-function isValidPath(path: string): boolean {
-  try {
-    return normalizePath(path) === path;
-  } catch {
-    return false;
-  }
-}
-
-async function pointsToFile(root: string, path: string): Promise<boolean> {
-  try {
-    const place = await resolveHostPath(root, path);
-    return place.kind === "found" && (await lstat(place.real)).isFile();
-  } catch {
-    return false; // no access
-  }
+function createTooLargeError(path: string, size: number, maxBytes: number): FilesystemError {
+  const problem = `has ${size} bytes. At most ${maxBytes} can be read at once.`;
+  return new FilesystemError("EFBIG", path, problem);
 }

@@ -8,14 +8,15 @@ import type {
   Filesystem,
   FilesystemOptions,
   FsSnapshot,
+  GlobOptions,
   GrepMatch,
   GrepOptions,
   ReadOptions,
   ReadResult,
 } from "./filesystem.ts";
 import { globMatcher } from "./glob.ts";
-import { lineSearch } from "./line-search.ts";
 import { lineWindow } from "./line-window.ts";
+import { checkSearch, globKeys } from "./search/check-search.ts";
 import { encodeText, textDecoder } from "./text-encoding.ts";
 import { UndoJournal } from "./undo-journal.ts";
 
@@ -112,8 +113,10 @@ export class InMemoryFilesystem implements Filesystem {
   }
 
   /** Lists the paths of files that match a pattern, sorted. */
-  async glob(pattern: string): Promise<string[]> {
+  async glob(pattern: string, options: GlobOptions = {}): Promise<string[]> {
     const matches = globMatcher(pattern);
+    checkKnownKeys(options, "Filesystem.glob(options)", globKeys);
+    options.signal?.throwIfAborted();
     return this.#listFiles()
       .map(([path]) => path)
       .filter(matches);
@@ -121,12 +124,9 @@ export class InMemoryFilesystem implements Filesystem {
 
   /** Finds lines that match a JavaScript regular expression. Skips binary files. */
   async grep(pattern: string, options?: GrepOptions): Promise<readonly GrepMatch[]> {
-    const search = lineSearch(pattern, options);
-    for (const [path, bytes] of this.#listFiles()) {
-      if (search.isFull) break;
-      if (search.accepts(path)) search.searchFile(path, bytes);
-    }
-    return search.matches;
+    const search = checkSearch(pattern, options);
+    const { searchInMemory } = await import("./search/search-in-memory.ts");
+    return await searchInMemory(search, this.#listFiles());
   }
 
   /** Creates a directory and its parents. Does nothing if it exists. */

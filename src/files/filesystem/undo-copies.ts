@@ -1,9 +1,11 @@
-import { constants } from "node:fs";
-import { copyFile, link, mkdtemp, realpath, rename, rm, unlink } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { closeSync, constants, fstatSync, type PathLike } from "node:fs";
+import { copyFile, link, lstat, mkdtemp, realpath, rename, rm, unlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { FilesystemError } from "../../base/filesystem-error.ts";
-import { replaceFile } from "../../host/open-no-follow.ts";
+import { openNoFollow } from "../../host/open-no-follow.ts";
+import { type PinnedEntry, toDescriptorPath, toReadableName } from "../../host/pinned-folder.ts";
 import { getErrorCode, ignoreErrorCodes } from "../../host/to-filesystem-error.ts";
 import { isWithin } from "./resolve-host-path.ts";
 
@@ -18,27 +20,28 @@ export class UndoCopies {
     this.#root = root;
   }
 
-  /** Stores a copy of `real` and returns the path of the copy. */
-  async copy(real: string): Promise<string> {
+  /** Stores a copy of a file and returns the path of the copy. */
+  async copy(entry: PinnedEntry): Promise<string> {
     return await this.#store(async (kept) => {
       // File contents are never changed in place, so a hard link is as good as a copy.
-      await link(real, kept).catch(() => copyFile(real, kept, constants.COPYFILE_FICLONE));
+      if (!(await tryLink(entry, kept))) await copyEntry(entry, kept);
     });
   }
 
-  /** Moves `real` into the store and returns its new path. */
-  async moveIn(real: string): Promise<string> {
+  /** Moves a file into the store and returns its new path. */
+  async moveIn(entry: PinnedEntry): Promise<string> {
+    const at = entry.folder.toPath(entry.name);
     return await this.#store(async (kept) => {
-      if (await tryRename(real, kept)) return;
-      await copyFile(real, kept, constants.COPYFILE_FICLONE);
-      await unlink(real);
+      if (await tryRename(at, kept)) return;
+      await copyEntry(entry, kept);
+      await unlink(at);
     });
   }
 
-  /** Moves a stored copy to `real`, replacing any file there. */
-  async restore(kept: string, real: string): Promise<void> {
-    if (!(await tryRename(kept, real))) {
-      await replaceFile(real, (temporary) => copyFile(kept, temporary));
+  /** Moves a stored copy to an entry, replacing any file there. */
+  async restore(kept: string, entry: PinnedEntry): Promise<void> {
+    if (!(await tryRename(kept, entry.folder.toPath(entry.name)))) {
+      await replaceEntry(entry, (temporary) => copyFile(kept, temporary, constants.COPYFILE_EXCL));
     }
     await this.delete(kept);
   }
@@ -74,8 +77,52 @@ export class UndoCopies {
   }
 }
 
+/** Replaces a file atomically: `fill` writes a temporary file in the same folder, which is then renamed. */
+export async function replaceEntry(
+  { folder, name }: PinnedEntry,
+  fill: (temporary: Buffer) => Promise<void>,
+): Promise<void> {
+  const temporary = folder.toPath(`.wink-${randomUUID()}.tmp`);
+  try {
+    await fill(temporary);
+    await rename(temporary, folder.toPath(name));
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => {}); // only the first failure is reported
+    throw error;
+  }
+}
+
+/** Stores a hard link. Returns `false` if that is not possible, and also for a symlink that has replaced the file. */
+async function tryLink({ folder, name }: PinnedEntry, kept: string): Promise<boolean> {
+  try {
+    await link(folder.toPath(name), kept);
+  } catch {
+    return false;
+  }
+  if ((await lstat(kept)).isFile()) return true;
+  await unlink(kept);
+  return false;
+}
+
+/** Copies a file that is opened first, because copying by its path would follow a symlink. */
+async function copyEntry({ folder, name }: PinnedEntry, kept: string): Promise<void> {
+  const at = folder.toPath(name);
+  const descriptor = openNoFollow(at);
+  try {
+    if (!fstatSync(descriptor).isFile()) throw createReplacedError(name);
+    await copyFile(toDescriptorPath(descriptor, at), kept, constants.COPYFILE_FICLONE);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function createReplacedError(name: string): FilesystemError {
+  const problem = "was replaced by another process while it was copied. Try again.";
+  return new FilesystemError("EACCES", toReadableName(name), problem);
+}
+
 /** Renames a file. Returns `false` if the paths are on different devices. */
-async function tryRename(from: string, to: string): Promise<boolean> {
+async function tryRename(from: PathLike, to: PathLike): Promise<boolean> {
   try {
     await rename(from, to);
     return true;

@@ -4,7 +4,7 @@ import { appendFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
-import { pinBelow } from "../pinned-folder.ts";
+import { pinBelow } from "../../host/pinned-folder.ts";
 import { inspectEntry, isStill } from "./host-entry.ts";
 
 const digest = (text: string) => createHash("sha256").update(text).digest("hex");

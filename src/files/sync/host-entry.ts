@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { type BigIntStats, constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
+import type { PinnedFolder } from "../../host/pinned-folder.ts";
 import { getErrorCode } from "../../host/to-filesystem-error.ts";
-import type { PinnedFolder } from "../pinned-folder.ts";
 
 /** What the host has at a path. */
 export type HostEntry =

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { type BigIntStats, constants, linkSync, renameSync, rmSync } from "node:fs";
 import { open } from "node:fs/promises";
+import type { PinnedFolder } from "../../host/pinned-folder.ts";
 import { getErrorCode, ignoreErrorCodes } from "../../host/to-filesystem-error.ts";
-import type { PinnedFolder } from "../pinned-folder.ts";
 import { type HostEntry, isStill } from "./host-entry.ts";
 import { type CopyOwnership, copyTreeFile, type TreeFile } from "./tree-file.ts";
 

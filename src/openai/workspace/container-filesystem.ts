@@ -5,6 +5,7 @@ import type {
   FileStat,
   Filesystem,
   FsSnapshot,
+  GlobOptions,
   GrepMatch,
   GrepOptions,
   ReadOptions,
@@ -149,8 +150,8 @@ export class ContainerFilesystem implements Filesystem {
   }
 
   /** Lists the files that match a glob pattern, sorted. `*` also matches `/`. */
-  async glob(pattern: string): Promise<string[]> {
-    return await this.#readMirror((host) => host.glob(pattern));
+  async glob(pattern: string, options?: GlobOptions): Promise<string[]> {
+    return await this.#readMirror((host) => host.glob(pattern, options));
   }
 
   /** Searches file contents with a regular expression. */

@@ -20,6 +20,12 @@ export const filesRows: readonly Row[] = [
     "maxMatches",
     (o) => new files.InMemoryFilesystem().grep("a", o),
   ],
+  [
+    "Filesystem.glob(options)",
+    "singal",
+    "signal",
+    (o) => new files.InMemoryFilesystem().glob("*", o),
+  ],
   ["packDirectory(options)", "singal", "signal", (o) => files.packDirectory(folder, o).cancel()],
   [
     "planMounts(options)",

@@ -5,11 +5,12 @@ import {
   constants,
   existsSync,
   lstatSync,
+  mkdirSync,
   openSync,
   readdirSync,
   statSync,
 } from "node:fs";
-import { ROOT } from "./path.ts";
+import { getErrorCode } from "./to-filesystem-error.ts";
 
 /** Options for pinning a folder. */
 export interface PinOptions {
@@ -35,20 +36,28 @@ export class PinnedFolder implements Disposable {
   /** A path to the folder, valid until it is disposed. */
   readonly hostPath: Buffer;
   readonly #descriptor: number | null;
+  /** The folder's identity, if it is not held open. */
+  readonly #identity: string | null;
 
-  private constructor(place: Buffer, descriptor: number | null) {
+  private constructor(place: Buffer, pinned: { descriptor: number } | { identity: string }) {
     this.hostPath = place;
-    this.#descriptor = descriptor;
+    this.#descriptor = "descriptor" in pinned ? pinned.descriptor : null;
+    this.#identity = "identity" in pinned ? pinned.identity : null;
   }
 
   /** Pins a folder. Throws Node's error if the path is not a folder, also for a symlink to one. */
   static pin(path: Buffer, { byDescriptor = HAS_PROC_DESCRIPTORS }: PinOptions = {}): PinnedFolder {
     if (!byDescriptor) {
-      if (!lstatSync(path).isDirectory()) throw createNotAFolderError();
-      return new PinnedFolder(path, null);
+      return new PinnedFolder(path, { identity: readIdentity(path) });
     }
     const descriptor = openSync(path, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
-    return new PinnedFolder(Buffer.from(toProcPath(descriptor)), descriptor);
+    return new PinnedFolder(Buffer.from(toProcPath(descriptor)), { descriptor });
+  }
+
+  /** Throws if another entry has taken the folder's place. Does nothing if the folder is held open. */
+  checkInPlace(): void {
+    if (this.#identity !== null && readIdentity(this.hostPath) !== this.#identity)
+      throw createNotAFolderError();
   }
 
   /** Pins a subfolder. */
@@ -83,6 +92,11 @@ export class PinnedFolder implements Disposable {
     } catch {}
   }
 
+  /** Sets the permissions of the folder. */
+  setMode(mode: number): void {
+    chmodSync(this.hostPath, mode);
+  }
+
   /** Closes the folder. */
   [Symbol.dispose](): void {
     if (this.#descriptor !== null) closeSync(this.#descriptor);
@@ -93,22 +107,60 @@ export class PinnedFolder implements Disposable {
  * Pins a folder at or below another one, step by step, so that no part of the path is a symlink. Both are real
  * paths. Throws Node's error if a part was replaced.
  */
-export function pinBelow(root: string, folder: string): PinnedFolder {
-  const names = folder
-    .slice(root.length)
-    .split("/")
-    .filter((name) => name !== "");
+export function pinBelow(
+  root: string,
+  folder: string,
+  onMissing: (folder: PinnedFolder, name: string) => void = () => {},
+): PinnedFolder {
+  const names = toPinnedName(folder.slice(root.length)).split("/");
+  return pinNames(
+    root,
+    names.filter((name) => name !== ""),
+    onMissing,
+  );
+}
+
+/**
+ * Pins the folder at `names` below `root`, step by step, so that no part of the path is a symlink. Calls
+ * `onMissing` for a missing folder, which may create it. Throws Node's error, with the code ELOOP for a symlink.
+ */
+export function pinNames(
+  root: string,
+  names: readonly string[],
+  onMissing: (folder: PinnedFolder, name: string) => void = () => {},
+): PinnedFolder {
   let pinned = PinnedFolder.pin(Buffer.from(root));
   for (const name of names) {
     using above = pinned;
-    pinned = above.enter(toPinnedName(name));
+    if (above.lstat(name) === null) onMissing(above, name);
+    pinned = enterFolder(above, name);
   }
   return pinned;
 }
 
-/** Joins a relative folder path and a name. */
+/** Pins a subfolder. Fails with ELOOP for a symlink, where the system reports ENOTDIR. */
+function enterFolder(folder: PinnedFolder, name: string): PinnedFolder {
+  try {
+    return folder.enter(name);
+  } catch (error) {
+    if (getErrorCode(error) !== "ENOTDIR" || !folder.lstat(name)?.isSymbolicLink()) throw error;
+    const problem = "ELOOP: a symlink is where a folder is expected";
+    throw Object.assign(new Error(problem, { cause: error }), { code: "ELOOP" });
+  }
+}
+
+/** Creates a folder in a pinned folder. Does nothing if an entry has that name. */
+export function createInPinned(folder: PinnedFolder, name: string, mode = 0o777): void {
+  try {
+    mkdirSync(folder.toPath(name), { mode });
+  } catch (error) {
+    if (getErrorCode(error) !== "EEXIST") throw error;
+  }
+}
+
+/** Joins a relative folder path, `.` for the root, and a name. */
 export function joinPath(folder: string, name: string): string {
-  return folder === ROOT ? name : `${folder}/${name}`;
+  return folder === "." ? name : `${folder}/${name}`;
 }
 
 /** Returns a path to an open file that stays valid if the file is moved, or `path` without `/proc/self/fd`. */
@@ -124,6 +176,13 @@ export const toNameBytes = (name: string): Buffer => Buffer.from(name, "latin1")
 
 /** Converts a name or path with one character per byte to readable text. */
 export const toReadableName = (name: string): string => toNameBytes(name).toString();
+
+/** Returns the identity of a folder. Throws if the path is not a folder, also for a symlink to one. */
+function readIdentity(path: Buffer): string {
+  const stats = lstatSync(path, { bigint: true });
+  if (!stats.isDirectory()) throw createNotAFolderError();
+  return `${stats.dev}:${stats.ino}`;
+}
 
 /** Creates the same error as the system. */
 function createNotAFolderError(): Error {
