@@ -22,6 +22,7 @@ import {
   searchContainerFolder,
   toFileStamp,
 } from "./container-folder.ts";
+import { stageUpload } from "./disks/stage-upload.ts";
 import { EmptyFolders, getFolderChangeTime } from "./empty-folders.ts";
 
 /** A container file in OpenAI's format. */
@@ -222,8 +223,10 @@ export class ContainerFiles {
   /** Stores the record and moves the file synchronously, so that no search runs in between. */
   async #moveIn(
     { id, root }: ContainerFolder,
-    { path, name }: { readonly path: string; readonly name: string },
+    upload: { readonly path: string; readonly name: string },
   ): Promise<ContainerFileRecord> {
+    const { name } = upload;
+    const path = await stageUpload(upload.path, root);
     await chmod(path, FILE_MODE);
     const file = this.#store.add({
       containerId: id,

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { ApiProblem } from "../api-problem.ts";
 import type { ContainerStore, StoredContainer } from "../store/container-store.ts";
+import type { ContainerDisks } from "./disks/container-disks.ts";
 import { removeUntrustedFolder } from "./remove-untrusted-folder.ts";
 
 /** Options of {@link ContainerLifecycle}. */
@@ -13,6 +14,8 @@ export interface ContainerLifecycleOptions {
   readonly clock: Clock;
   /** Called at once when a container expires or is deleted. Its folder is removed after the promise settles. */
   readonly onEnd: (containerId: string) => Promise<void>;
+  /** Disks of limited size; `null` stores all files in plain folders. */
+  readonly disks: ContainerDisks | null;
 }
 
 const MINUTE_MS = 60_000;
@@ -25,6 +28,7 @@ export class ContainerLifecycle implements AsyncDisposable {
   readonly #folder: string;
   readonly #clock: Clock;
   readonly #onEnd: (containerId: string) => Promise<void>;
+  readonly #disks: ContainerDisks | null;
   /** Number of current users per container. A container in use does not expire. */
   readonly #users = new Map<string, number>();
   readonly #pendingEnds = new Set<Promise<void>>();
@@ -32,11 +36,12 @@ export class ContainerLifecycle implements AsyncDisposable {
   readonly #watching: Promise<void>;
   #sleep = new AbortController();
 
-  constructor({ store, dataDir, clock, onEnd }: ContainerLifecycleOptions) {
+  constructor({ store, dataDir, clock, onEnd, disks }: ContainerLifecycleOptions) {
     this.#store = store;
     this.#folder = join(dataDir, "containers");
     this.#clock = clock;
     this.#onEnd = onEnd;
+    this.#disks = disks;
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
     this.#removeStaleFolders();
     this.#watching = this.#watch();
@@ -44,15 +49,16 @@ export class ContainerLifecycle implements AsyncDisposable {
 
   /** Returns the host folder that the container's code sees as `/mnt/data`. */
   getRoot(id: string): string {
-    return join(this.#folder, id, "data");
+    return this.#disks?.getRoot(id) ?? join(this.#folder, id, "data");
   }
 
   /** Creates and fills a new container's folder, then stores the container. Removes the folder again on failure. */
   async add(container: StoredContainer, fill: (root: string) => Promise<void>): Promise<void> {
     const { id } = container;
-    const root = this.getRoot(id);
-    await mkdir(root, { recursive: true });
     try {
+      const hasDisk = await this.#disks?.add(id);
+      const root = this.getRoot(id);
+      if (!hasDisk) await mkdir(root, { recursive: true });
       await fill(root);
       this.#store.add(container);
     } catch (error) {
@@ -92,6 +98,7 @@ export class ContainerLifecycle implements AsyncDisposable {
     this.touch(id);
     this.#users.set(id, (this.#users.get(id) ?? 0) + 1);
     try {
+      if (this.#disks?.isReady(id) === false) await this.#disks.mount(id);
       const result = await work(container);
       this.requireLive(id);
       return result;
@@ -120,11 +127,12 @@ export class ContainerLifecycle implements AsyncDisposable {
     await this.#end(id, () => this.#store.delete(id));
   }
 
-  /** Stops watching the clock and waits until pending folders are removed. */
+  /** Stops watching the clock and waits until pending folders are removed and all disks are unmounted. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#disposal.abort();
     await this.#watching;
     await Promise.all(this.#pendingEnds);
+    await this.#disks?.[Symbol.asyncDispose]();
   }
 
   #release(id: string): void {
@@ -142,6 +150,7 @@ export class ContainerLifecycle implements AsyncDisposable {
   #end(id: string, mark: () => void): Promise<void> {
     mark();
     const ending = this.#onEnd(id)
+      .then(() => this.#disks?.release(id))
       .then(() => removeUntrustedFolder(join(this.#folder, id)))
       .catch(() => undefined) // the container is already unreachable, and the next start retries
       .finally(() => this.#pendingEnds.delete(ending));

@@ -25,6 +25,7 @@ import {
 } from "./container-files.ts";
 import { ContainerLifecycle } from "./container-lifecycle.ts";
 import { ContainerProcesses } from "./container-processes.ts";
+import type { ContainerDisks } from "./disks/container-disks.ts";
 
 /** Options of {@link Containers}. */
 export interface ContainersOptions {
@@ -35,6 +36,8 @@ export interface ContainersOptions {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly limits?: ContainerLimits | undefined;
+  /** Disks of limited size. @default none: files are in plain folders */
+  readonly disks?: ContainerDisks | undefined;
 }
 
 /** Limits of each container, in addition to memory. */
@@ -88,7 +91,7 @@ export class Containers implements AsyncDisposable {
   readonly #lifecycle: ContainerLifecycle;
 
   constructor(options: ContainersOptions) {
-    const { database, files, dataDir, sandbox, clock, ids, limits = {} } = options;
+    const { database, files, dataDir, sandbox, clock, ids, disks = null, limits = {} } = options;
     const { maxListedFiles = 10_000 } = limits;
     this.#clock = clock;
     this.#ids = ids;
@@ -101,6 +104,7 @@ export class Containers implements AsyncDisposable {
       store: this.#store,
       dataDir,
       clock,
+      disks,
       onEnd: (id) => {
         this.#files.forget(id);
         return this.#processes.end(id);

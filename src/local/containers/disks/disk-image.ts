@@ -1,0 +1,110 @@
+import { lstat, mkdir, open, rmdir } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { listMounts } from "./list-mounts.ts";
+import { runTool } from "./run-tool.ts";
+
+/** The image and the mount point in a container's folder, and the folders in the image. */
+export const DISK = {
+  image: "disk.img",
+  mount: "disk",
+  /** What code sees as `/mnt/data`. */
+  data: "data",
+  /** Where uploads are written before they are moved to `data`. Code does not see it. */
+  incoming: "incoming",
+} as const;
+
+/** Creates a file system with space for `bytes` of files in an empty folder and mounts it. */
+export async function createDisk(folder: string, bytes: number): Promise<void> {
+  const image = join(folder, DISK.image);
+  await using file = await open(image, "wx", 0o600);
+  await file.truncate(measureImage(bytes)); // takes no space until something is written
+  const features = "^has_journal,^resize_inode";
+  const shape = [
+    "-b",
+    "4096",
+    "-I",
+    "256",
+    "-i",
+    String(BYTES_PER_FILE),
+    "-m",
+    "0",
+    "-O",
+    features,
+  ];
+  const speed = ["-E", "lazy_itable_init=1,nodiscard"];
+  await runTool("mke2fs", "-q", "-F", "-t", "ext4", ...shape, ...speed, image);
+  await mountDisk(folder);
+  const mount = join(folder, DISK.mount);
+  try {
+    await rmdir(join(mount, "lost+found"));
+    await mkdir(join(mount, DISK.data));
+    await mkdir(join(mount, DISK.incoming), { mode: 0o700 });
+  } catch (error) {
+    await unmountDisk(mount);
+    throw error;
+  }
+}
+
+/** Checks the image of a folder, repairs it after a crash, and mounts it. */
+export async function remountDisk(folder: string): Promise<void> {
+  const image = join(folder, DISK.image);
+  const facts = await lstat(image);
+  if (!facts.isFile()) throw new Error(`${image} is not a file.`);
+  try {
+    await runTool("e2fsck", "-p", image);
+  } catch (error) {
+    // It exits with 1 after it has repaired something, with more if it could not.
+    if (readExitCode(error) !== 1)
+      throw new Error(`${image} is damaged: delete the container and create a new one.`, {
+        cause: error,
+      });
+  }
+  await mountDisk(folder);
+}
+
+/** Unmounts a disk. If a file in it is still open, the disk vanishes when that file is closed. */
+export async function unmountDisk(mount: string): Promise<void> {
+  if (!listMounts(mount).includes(mount)) return;
+  try {
+    await runTool("umount", mount);
+  } catch {
+    await runTool("umount", "--lazy", mount);
+  }
+}
+
+async function mountDisk(folder: string): Promise<void> {
+  const mount = join(folder, DISK.mount);
+  await mkdir(mount, { recursive: true, mode: 0o755 });
+  if (!(await lstat(mount)).isDirectory()) throw new Error(`${mount} is not a folder.`);
+  const options = "loop,nosuid,nodev,noatime,noinit_itable";
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await runTool("mount", "-t", "ext4", "-o", options, join(folder, DISK.image), mount);
+      return;
+    } catch (error) {
+      // Another process may have taken the free loop device first.
+      if (attempt === MOUNT_ATTEMPTS) throw error;
+      await sleep(20 * attempt);
+    }
+  }
+}
+
+const MOUNT_ATTEMPTS = 3;
+const BYTES_PER_FILE = 16_384;
+
+/**
+ * Adds the space for the tables, 256 bytes for each possible file and a little per 128 MiB, and for what the
+ * kernel keeps for itself, two percent up to 16 MiB.
+ */
+function measureImage(bytes: number): number {
+  const tables = (bytes * 256) / BYTES_PER_FILE;
+  const groups = 1 + Math.ceil(bytes / 2 ** 27);
+  const kept = Math.min(0.021 * bytes, 2 ** 24);
+  return Math.ceil((1.001 * bytes + tables + 64 * 1024 * groups + kept + 2 ** 20) / 4096) * 4096;
+}
+
+function readExitCode(error: unknown): unknown {
+  const { cause } = error instanceof Error ? error : {};
+  return cause instanceof Error && "code" in cause ? cause.code : undefined;
+}

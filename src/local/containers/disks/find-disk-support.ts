@@ -1,0 +1,40 @@
+import { mkdtemp, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { getErrorMessage } from "../../../base/errors.ts";
+import { createDisk, DISK, unmountDisk } from "./disk-image.ts";
+
+/** Whether containers can have disks of their own on this host. */
+export type DiskSupport =
+  | { readonly usable: true }
+  /** Why not, and what to do. */
+  | { readonly usable: false; readonly reason: string };
+
+let found: Promise<DiskSupport> | null = null;
+
+/** Tries once per process whether a disk image can be created and mounted. */
+export function findDiskSupport(): Promise<DiskSupport> {
+  found ??= tryDisk(process.platform, process.geteuid?.() ?? -1);
+  return found;
+}
+
+/** Creates, mounts and removes a small disk. */
+export async function tryDisk(platform: string, uid: number): Promise<DiskSupport> {
+  if (platform !== "linux" || uid !== 0) {
+    return { usable: false, reason: "disk images need Linux and root" };
+  }
+  const folder = await realpath(await mkdtemp(join(tmpdir(), "weakincentives-disk-")));
+  try {
+    await createDisk(folder, 2 ** 20);
+    await unmountDisk(join(folder, DISK.mount));
+    return { usable: true };
+  } catch (error) {
+    const problem = getErrorMessage(error).split("\n")[0];
+    return {
+      usable: false,
+      reason: `disk images do not work: ${problem}. Install e2fsprogs and mount, and allow loop devices`,
+    };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}

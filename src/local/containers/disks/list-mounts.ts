@@ -1,0 +1,27 @@
+import { readFileSync } from "node:fs";
+
+/** Lists the mount points at or below a folder, deepest first. */
+export function listMounts(folder: string): readonly string[] {
+  const text = readMountinfo();
+  const found: string[] = [];
+  for (const line of text.split("\n")) {
+    const place = decodePath(line.split(" ")[4] ?? "");
+    if (place === folder || place.startsWith(`${folder}/`)) found.push(place);
+  }
+  return found.reverse();
+}
+
+function readMountinfo(): string {
+  try {
+    return readFileSync("/proc/self/mountinfo", "utf8");
+  } catch {
+    return ""; // not Linux
+  }
+}
+
+/** Decodes the octal escapes of `mountinfo`, such as `\040` for a space. */
+function decodePath(text: string): string {
+  return text.replace(/\\(\d{3})/g, (_, octal: string) =>
+    String.fromCharCode(Number.parseInt(octal, 8)),
+  );
+}
