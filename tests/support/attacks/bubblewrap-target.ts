@@ -4,6 +4,7 @@ import { bubblewrapSandbox } from "../../../src/local/sandbox/bubblewrap/bubblew
 import type {
   PythonRun,
   RunLimits,
+  Sandbox,
   SandboxOptions,
   SandboxProcess,
   ShellRun,
@@ -26,6 +27,13 @@ export const USERS: readonly ("root" | "user")[] =
 export interface TargetOptions extends Partial<SandboxOptions> {
   /** The user that opens the container. @default the user that runs the tests */
   readonly as?: "root" | "user" | undefined;
+  /** The sandbox. @default bubblewrap */
+  readonly sandbox?: TargetSandbox | undefined;
+}
+
+/** A sandbox under attack, which can also be created in a process of another user. */
+export interface TargetSandbox extends SandboxFactory {
+  create(): Sandbox;
 }
 
 /** Whether bubblewrap works on this host. */
@@ -40,7 +48,11 @@ export const MEBIBYTE: number = 1024 ** 2;
  * Opens a container. After the test, a new run must still work, and after disposing of the container none
  * of its processes may be left.
  */
-export async function openTarget({ as, ...options }: TargetOptions = {}): Promise<Target> {
+export async function openTarget({
+  as,
+  sandbox = BUBBLEWRAP,
+  ...options
+}: TargetOptions = {}): Promise<Target> {
   const root = options.root ?? temporaryTree();
   const settings = {
     root,
@@ -51,8 +63,8 @@ export async function openTarget({ as, ...options }: TargetOptions = {}): Promis
   };
   const isOtherUser = as === "user" && process.getuid?.() === 0;
   const container = isOtherUser
-    ? await openAsUser(BUBBLEWRAP, settings)
-    : await bubblewrapSandbox(BUBBLEWRAP.options).open(settings);
+    ? await openAsUser(sandbox, settings)
+    : await sandbox.create().open(settings);
   const limits = { timeoutMs: 3_000, maxOutputBytes: 20_000 };
   onTestFinished(async () => {
     try {
@@ -69,11 +81,12 @@ export async function openTarget({ as, ...options }: TargetOptions = {}): Promis
   };
 }
 
-const BUBBLEWRAP = {
+const BUBBLEWRAP: TargetSandbox = {
   module: "local/sandbox/bubblewrap/bubblewrap-sandbox.ts",
   name: "bubblewrapSandbox",
   options: { graceMs: 600 },
-} satisfies SandboxFactory;
+  create: () => bubblewrapSandbox({ graceMs: 600 }),
+};
 
 async function expectAlive(container: SandboxProcess, limits: RunLimits): Promise<void> {
   const run = await container.python("print(6 * 7)", limits);

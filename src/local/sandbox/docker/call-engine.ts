@@ -34,12 +34,14 @@ export function callEngine(
 
 /** Adds the remedy to a message of the client. */
 export function explainEngineProblem({ engine, program }: EngineClient, message: string): string {
-  const [problem = ""] = message.split("\n", 1);
+  const [problem = ""] = message.split("\n").filter((line) => !WARNING.test(line));
   for (const [pattern, remedies] of REMEDIES) {
     if (pattern.test(message)) return `${problem.replace(/\.$/, "")}: ${remedies[engine]}`;
   }
   return problem.startsWith(engine) ? problem : `${program}: ${problem}`;
 }
+
+const WARNING = /^(WARNING|Resource limits are not supported|time=\S+ level=warning)/;
 
 /** Docker Desktop can take seconds to wake up its virtual machine. */
 const ANSWER_TIMEOUT_MS = 20_000;

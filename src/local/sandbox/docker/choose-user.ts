@@ -17,7 +17,7 @@ export interface ContainerUser {
 export function chooseUser(
   info: EngineInfo,
   root: string,
-  { uid, gid } = userInfo(),
+  { uid, gid }: { readonly uid: number; readonly gid: number } = userInfo(),
   uidMap = readUidMap(),
 ): ContainerUser {
   // Root inside a container of rootless Docker is the current user outside, and other users are not.

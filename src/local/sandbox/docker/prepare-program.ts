@@ -21,7 +21,7 @@ def find_enforced(memory, processes):
  * limits that it then ignores, as rootless Podman does on cgroup v1.
  */
 export const PREPARE_PROGRAM: string = `
-import json, sys
+import json, resource, sys
 ${LIMIT_CHECK}
 def install_filter(text):
     import base64, ctypes
@@ -35,6 +35,10 @@ def install_filter(text):
 def prepare():
     settings, memory, code = json.loads(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
     settings["enforced"].update(find_enforced(memory, settings["processes"]))
+    if settings["enforced"]["processes"]:
+        # The supervisor's own limit counts all processes of the user, including those outside.
+        most = resource.getrlimit(resource.RLIMIT_NPROC)[1]
+        settings["processes"] = most if most != resource.RLIM_INFINITY else 1 << 20
     sys.argv[1:] = [json.dumps(settings)]
     if code:
         install_filter(code)
