@@ -1,28 +1,27 @@
 /**
  * Installs the Claude Agent SDK for tests and examples: in addition to the packages of `package-lock.json`,
- * which do not have it, because it is large and has its own license. If the clients of `tests/clients` are
- * installed, their copy is used.
+ * which do not have it, because it is large and has its own license. Its own lockfile is in scripts/claude. If the
+ * clients of `tests/clients` are installed, their copy is used.
  */
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 
-const [name, version] = ["@anthropic-ai/claude-agent-sdk", "0.3.325"];
-const folder = "node_modules/.claude";
+const name = "@anthropic-ai/claude-agent-sdk";
+const folder = "scripts/claude";
 const clients = "tests/clients/node_modules";
 const scope = "node_modules/@anthropic-ai";
+const { dependencies }: { readonly dependencies: Readonly<Record<string, string>> } = JSON.parse(
+  readFileSync(`${folder}/package.json`, "utf8"),
+);
+const version = dependencies[name];
 
 if (hasSdk(clients)) {
   linkScope(`../${clients}/@anthropic-ai`);
   console.log(`${name}@${version}: the copy of tests/clients is used.`);
 } else {
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(`${folder}/package.json`, '{ "private": true }\n');
-  const { status } = spawnSync(
-    "npm",
-    ["install", "--no-audit", "--no-fund", `${name}@${version}`],
-    { cwd: folder, stdio: "inherit" },
-  );
-  if (status === 0) linkScope(".claude/node_modules/@anthropic-ai");
+  const args = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix", folder];
+  const { status } = spawnSync("npm", args, { stdio: "inherit" });
+  if (status === 0) linkScope(`../${folder}/node_modules/@anthropic-ai`);
   process.exitCode = status ?? 1;
 }
 

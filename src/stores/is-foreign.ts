@@ -7,7 +7,7 @@ import { dirname } from "node:path";
  * the folder that contains it. In a folder that several users can write to, such a file may be planted.
  */
 export async function isForeign(path: string, { uid }: Stats): Promise<boolean> {
-  const own = process.geteuid?.(); // missing on Windows, where a file has no such owner
+  const own = process.geteuid?.(); // missing on Windows, where files have no user id
   if (own === undefined || uid === own || uid === 0) return false;
   return uid !== (await stat(dirname(path))).uid;
 }

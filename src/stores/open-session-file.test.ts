@@ -84,7 +84,7 @@ describe("openSessionFile()", () => {
     await (await openSessionFile(path, "read")).close();
     await expect(openSessionFile(path, "append")).rejects.toMatchObject({
       message: "it has 2 names (hard links)",
-      remedy: "Replace it with a copy of its own, so that no other file changes with it.",
+      remedy: "Replace it with a separate copy, so that no other file changes with it.",
     });
   });
 
@@ -97,7 +97,7 @@ describe("openSessionFile()", () => {
 });
 
 describe("isForeign()", () => {
-  test("is false for this user's files, for root's, and for those of the folder's owner", async () => {
+  test("is false for files of this user, of root, and of the folder's owner", async () => {
     await writeFile(path, "");
     const stats = await lstat(path);
     expect(await isForeign(path, stats)).toBe(false);

@@ -9,7 +9,7 @@ export type SessionFileAccess = "read" | "change" | "append";
 
 /**
  * Opens a session's file. Never follows a symlink and never waits for the other end of a pipe. Throws
- * `PathRefusal` for anything but a regular file of this user, and for a file with several names that would be
+ * `PathRefusal` unless it is a regular file of this user, and for a file with several names that would be
  * changed. A file that is changed becomes private to its owner.
  */
 export async function openSessionFile(
@@ -49,7 +49,7 @@ async function openItself(path: string, flags: number): Promise<FileHandle> {
   }
 }
 
-/** What the path is if the system refuses to open it at all. */
+/** Kinds of entries that the system refuses to open, by its error code. */
 const KINDS_BY_CODE: ReadonlyMap<string, string> = new Map([
   ["EISDIR", "a folder"],
   ["ELOOP", "a symlink"],
@@ -64,9 +64,9 @@ function nameKind(stats: Stats): string {
 
 async function checkChangeable(file: FileHandle, { nlink, mode }: Stats): Promise<void> {
   if (nlink > 1) {
-    const remedy = "Replace it with a copy of its own, so that no other file changes with it.";
+    const remedy = "Replace it with a separate copy, so that no other file changes with it.";
     throw new PathRefusal(`it has ${nlink} names (hard links)`, remedy);
   }
   if ((mode & FOR_OTHERS) === 0) return;
-  await file.chmod(mode & 0o700).catch(() => {}); // some disks have no modes, and then nobody loses anything
+  await file.chmod(mode & 0o700).catch(() => {}); // some disks have no modes
 }

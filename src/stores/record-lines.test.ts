@@ -93,7 +93,7 @@ describe("toLine() and parseLine()", () => {
   });
 });
 
-test("RecordLines reads at most the bytes that it is told to", async () => {
+test("RecordLines reads at most the given number of bytes", async () => {
   const path = join(folder, "file");
   await writeFile(path, "a\nb\nc\n");
   await using file = await open(path, "r");

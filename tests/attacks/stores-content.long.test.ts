@@ -54,7 +54,7 @@ attempt(
   {
     finding: "own",
     surface,
-    tries: "let a session's file grow by two records for each one that is read",
+    tries: "let a session's file grow by two records for each record that is read",
     shows: "Reading ends at the size that the file had when it was opened.",
   },
   async () => {

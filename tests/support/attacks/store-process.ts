@@ -15,7 +15,7 @@ export interface StoreResult {
   readonly message?: string;
 }
 
-/** What a process does with a store. */
+/** The steps of a process and its user. */
 export interface StoreOrder {
   readonly directory: string;
   readonly steps: readonly StoreStep[];
@@ -27,14 +27,14 @@ export interface StoreOrder {
   readonly umask?: number | undefined;
 }
 
-/** What a process reports about its steps. */
+/** The report of a process about its steps. */
 export interface StoreOutcome {
   readonly results: readonly StoreResult[];
   readonly peakBytes: number;
 }
 
 /**
- * Performs steps on a store in a process of its own. Throws if the process has not exited by itself after 20 seconds:
+ * Performs steps on a store in a separate process. Throws if the process has not exited by itself after 20 seconds:
  * an operation that never returns, or that keeps the process alive. `change` is called when it waits.
  */
 export async function runStore(
