@@ -1,10 +1,10 @@
-import { isTooDeep, MAX_JSON_DEPTH, parseJson } from "../../base/json.ts";
+import { parseBoundedJson } from "../../base/parse-bounded-json.ts";
 import { ApiProblem } from "../api-problem.ts";
 import { LazyRequest } from "./lazy-request.ts";
 
 /**
- * Reads a request's JSON body. A body that exceeds the limit is rejected before it is buffered whole, and one that is
- * nested too deeply because it could not be written as JSON again. `emptyBody` is the value of an empty body, which is
+ * Reads a request's JSON body. A body that exceeds the limit is rejected before it is buffered whole, and one
+ * with too many keys, values or levels before it is parsed. `emptyBody` is the value of an empty body, which is
  * rejected by default.
  */
 export async function readJsonBody(
@@ -14,11 +14,8 @@ export async function readJsonBody(
 ): Promise<unknown> {
   const text = await readBodyText(request, maxBytes);
   if (text === "" && emptyBody !== undefined) return emptyBody;
-  const json = parseJson(text);
+  const json = parseBoundedJson(text);
   if (!json.ok) throw createBodyProblem(json.problem);
-  // A shorter body cannot be nested too deeply, and most bodies are short.
-  if (text.length > MAX_JSON_DEPTH && isTooDeep(json.value))
-    throw createBodyProblem(`It is nested more than ${MAX_JSON_DEPTH} levels deep.`);
   return json.value;
 }
 

@@ -1,5 +1,5 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import { parseJson } from "../../base/json.ts";
+import { parseBoundedJson } from "../../base/parse-bounded-json.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import type { ModelAction } from "../model-action.ts";
 import { searchForTool } from "./hosted/tool-search.ts";
@@ -15,7 +15,7 @@ export function createFunctionCall(
   const offered = findToolName(name, state);
   if (typeof args !== "string")
     return createToolUse({ name: offered, input: { ...args } }, state, { callId });
-  const parsed = parseJson(args);
+  const parsed = parseBoundedJson(args);
   const isObject = parsed.ok && isPlainObject(parsed.value);
   // Anthropic advises clients to pass invalid JSON on like this.
   const input = isObject ? { ...Object(parsed.value) } : { INVALID_JSON: args };

@@ -1,5 +1,5 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import { parseJson } from "../../base/json.ts";
+import { parseBoundedJson } from "../../base/parse-bounded-json.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { ApiProblem, invalidType, invalidValue } from "../api-problem.ts";
 
@@ -15,7 +15,7 @@ export interface CreateEvent {
 
 /** Parses the text of a message. Throws the error for a text that is not an event. */
 export function parseClientEvent(text: string): WireItem {
-  const json = parseJson(text);
+  const json = parseBoundedJson(text);
   if (!json.ok) {
     const message = `We could not parse the JSON of your WebSocket message: ${json.problem}`;
     throw new ApiProblem(400, message, { code: "invalid_json" });

@@ -1,5 +1,5 @@
 import { isPlainObject } from "../../../base/freeze.ts";
-import { parseJson } from "../../../base/json.ts";
+import { parseBoundedJson } from "../../../base/parse-bounded-json.ts";
 import type { WireItem } from "../../../openai/wire.ts";
 import type { PythonRun } from "../../sandbox/sandbox.ts";
 
@@ -15,7 +15,7 @@ export function createEditorCode(input: WireItem): string {
 /** Reads the result that the code of {@link createEditorCode} printed. */
 export function readEditorResult({ stdout, error, timedOut }: PythonRun): WireItem {
   if (timedOut) return createEditorError("execution_time_exceeded", null);
-  const parsed = parseJson(stdout);
+  const parsed = parseBoundedJson(stdout);
   if (parsed.ok && isPlainObject(parsed.value)) return parsed.value;
   return createEditorError("unavailable", error);
 }

@@ -1,5 +1,5 @@
 import { isPlainObject } from "../../../base/freeze.ts";
-import { parseJson } from "../../../base/json.ts";
+import { parseBoundedJson } from "../../../base/parse-bounded-json.ts";
 import type { ToolCatalog } from "../../tools/tool-catalog.ts";
 import { type ChatPart, toChatParts } from "./chat-parts.ts";
 
@@ -60,6 +60,6 @@ function createClientCall(name: unknown, args: unknown): Omit<CallItem, "id"> {
 export function toArgumentsText(args: unknown): string {
   if (isPlainObject(args)) return JSON.stringify(args);
   if (typeof args !== "string" || args.trim() === "") return "{}";
-  const parsed = parseJson(args);
+  const parsed = parseBoundedJson(args);
   return parsed.ok && isPlainObject(parsed.value) ? args : JSON.stringify({ input: args });
 }

@@ -1,5 +1,5 @@
 import { isPlainObject } from "../../../base/freeze.ts";
-import { parseJson } from "../../../base/json.ts";
+import { parseBoundedJson } from "../../../base/parse-bounded-json.ts";
 import { quoteNames, quoteValue } from "../../../base/quote-value.ts";
 import type { Validation } from "../../../base/validation.ts";
 import type { ModelAction } from "../../model-action.ts";
@@ -99,7 +99,7 @@ function toRawArguments(args: unknown): object | string {
 function parseArguments(args: unknown): Validation<Args> {
   const rawArgs = toRawArguments(args);
   if (typeof rawArgs !== "string") return { ok: true, value: { ...rawArgs } };
-  const parsed = parseJson(rawArgs);
+  const parsed = parseBoundedJson(rawArgs);
   if (!parsed.ok) return parsed;
   const { value } = parsed;
   return isPlainObject(value)

@@ -1,8 +1,9 @@
 import { raceAbort } from "../../../base/clock.ts";
 import { getErrorMessage } from "../../../base/errors.ts";
 import { isPlainObject } from "../../../base/freeze.ts";
-import { parseJson } from "../../../base/json.ts";
+import { parseBoundedJson } from "../../../base/parse-bounded-json.ts";
 import { ApiProblem } from "../../api-problem.ts";
+import { readAnswerText } from "./read-answer-text.ts";
 import type { UpstreamSettings } from "./upstream-options.ts";
 
 /** Sends one request to a model server. Rejects with an `ApiProblem` or the signal's reason. */
@@ -36,7 +37,9 @@ export function createUpstreamExchange(settings: UpstreamSettings, path: string)
       const response = await send(url, { ...init, redirect: "manual", signal: anySignal });
       const { status } = response;
       const header = (name: string) => response.headers.get(name);
-      return { status, header, text: await response.text() };
+      const text = await readAnswerText(response.body);
+      if (text === null) throw createFailure(`answered ${status} with more than 16 MiB`);
+      return { status, header, text };
     };
     try {
       return readBody(await raceAbort(sendAndRead(), anySignal), createFailure);
@@ -62,7 +65,10 @@ export function createFailureFactory(url: string, apiKey: string | null): Failur
       ? text
       : text.replaceAll(apiKey, "<redacted>").replaceAll(encodeURIComponent(apiKey), "<redacted>");
   return (what, detail = "", answer) => {
-    const reason = redactKey(detail).replace(/\s+/g, " ").trim().slice(0, MAX_DETAIL_LENGTH);
+    const reason = redactKey(detail.slice(0, MAX_READ_LENGTH))
+      .replace(/\s+/g, " ")
+      .trim()
+      .slice(0, MAX_DETAIL_LENGTH);
     const message = `The upstream model at ${url} ${what}${reason === "" ? "" : `: ${reason}`}`;
     const end = /[.!?]$/.test(message) ? "" : ".";
     if (answer?.status !== 429) {
@@ -83,6 +89,9 @@ export function createFailureFactory(url: string, apiKey: string | null): Failur
 
 const MAX_DETAIL_LENGTH = 500;
 
+/** How much of the detail is searched for the key. It may contain long runs of spaces. */
+const MAX_READ_LENGTH = 20_000;
+
 interface BufferedAnswer {
   readonly status: number;
   readonly text: string;
@@ -98,7 +107,7 @@ interface PostInit {
 interface HttpResponse {
   readonly status: number;
   readonly headers: { get(name: string): string | null };
-  text(): Promise<string>;
+  readonly body: AsyncIterable<Uint8Array> | null;
 }
 
 type Send = (
@@ -127,7 +136,7 @@ function readBody(
   createFailure: FailureFactory,
 ): Readonly<Record<string, unknown>> {
   const { status, text } = answer;
-  const parsed = parseJson(text);
+  const parsed = parseBoundedJson(text);
   const body = parsed.ok && isPlainObject(parsed.value) ? parsed.value : null;
   const reported = body?.["error"] ?? body?.["message"] ?? body?.["detail"];
   if (status < 200 || status > 299) {
