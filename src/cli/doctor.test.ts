@@ -36,7 +36,10 @@ describe("wink doctor", () => {
     expect(text).toContain(`✓ Node: ${process.versions.node}`);
     expect(text).toMatch(/✓ full-text search: SQLite 3\./);
     expect(text).toContain("✗ strong: install it\n    What strong keeps out.");
-    expect(text).toContain("✓ weak: a trial run succeeded\n    What weak keeps out.");
+    expect(text).toContain(
+      "✓ weak: a trial run succeeded\n    What weak keeps out.\n    Limits: memory watched, processes watched, disk ",
+    );
+    expect(text.match(/Limits:/g)).toHaveLength(1);
     expect(text).toContain("wink serve uses weak by default.");
   });
 
@@ -65,6 +68,12 @@ describe("wink doctor", () => {
           usable: true,
           reason: "a trial run succeeded",
           isolation: "What only keeps out.",
+          limits: {
+            memory: "watched",
+            processes: "watched",
+            disk: expect.stringMatching(/^(enforced|watched)$/),
+            means: expect.stringMatching(/^the sandbox's own measurements[;,] /),
+          },
         },
       ],
       auto: "only",

@@ -1,6 +1,6 @@
 import { styleText } from "node:util";
 import { listSandboxes } from "../local/sandbox/choose-sandbox.ts";
-import type { Sandbox } from "../local/sandbox/sandbox.ts";
+import type { LimitReport, Sandbox } from "../local/sandbox/sandbox.ts";
 import { ProgressLine, type Terminal } from "./progress-line.ts";
 import { finishChecks, type RunningChecks, startChecks } from "./running-checks.ts";
 
@@ -57,9 +57,10 @@ async function printReport(
   let auto: string | null = null;
   for (const { name, examined } of sandboxes) {
     progress.show(`  … ${name}: trial run, a few seconds`);
-    const { usable, reason, isolation } = await examined;
+    const { usable, reason, isolation, limits } = await examined;
     print(formatLine(usable, name, reason));
     print(`    ${isolation}`);
+    if (limits) print(`    Limits: ${formatGrades(limits)}`);
     if (usable) auto ??= name;
   }
   print(
@@ -68,6 +69,10 @@ async function printReport(
       : `\nwink serve uses ${auto} by default.`,
   );
   print("Not required: a browser, Docker, an account, a network.");
+}
+
+function formatGrades({ memory, processes, disk, means }: LimitReport): string {
+  return `memory ${memory}, processes ${processes}, disk ${disk} (${means})`;
 }
 
 function formatLine(good: boolean, name: string, says: string): string {

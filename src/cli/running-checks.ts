@@ -4,7 +4,9 @@ import { createRequire } from "node:module";
 import { promisify } from "node:util";
 import { getErrorMessage } from "../base/errors.ts";
 import { checkSandboxStarts } from "../claude/sandbox/prepare-sandbox.ts";
-import type { Sandbox } from "../local/sandbox/sandbox.ts";
+import { findDiskSupport } from "../local/containers/disks/find-disk-support.ts";
+import { combineLimits } from "../local/sandbox/combine-limits.ts";
+import type { LimitReport, Sandbox } from "../local/sandbox/sandbox.ts";
 
 /** Available features of this machine, as printed by `wink doctor --json`. */
 export interface Examination {
@@ -38,6 +40,8 @@ export interface ExaminedSandbox {
   readonly usable: boolean;
   readonly reason: string;
   readonly isolation: string;
+  /** How its limits hold on this machine; `null` if it does not work. */
+  readonly limits: LimitReport | null;
 }
 
 /** The checks of a machine, all running at the same time. */
@@ -110,10 +114,11 @@ export async function createFinding(look: () => Promise<string>, remedy: string)
 async function examineSandbox(sandbox: Sandbox): Promise<ExaminedSandbox> {
   const { name, isolation } = sandbox;
   try {
-    const { usable, reason } = await sandbox.probe();
-    return { name, usable, reason, isolation };
+    const { usable, reason, limits } = await sandbox.probe();
+    const report = usable ? combineLimits(limits, await findDiskSupport()) : null;
+    return { name, usable, reason, isolation, limits: report };
   } catch (error) {
-    return { name, usable: false, reason: getErrorMessage(error), isolation };
+    return { name, usable: false, reason: getErrorMessage(error), isolation, limits: null };
   }
 }
 

@@ -7,6 +7,10 @@ test.each<readonly [string, unknown]>([
   ["LocalProvider.model must be a LocalModel", { model: "gpt" }],
   ["LocalProvider.apiKey must be a non-empty string", { apiKey: "" }],
   ["LocalProvider.apiKey must be a non-empty string", { apiKey: 7 }],
+  [
+    'LocalProvider.limits.require must be "enforced" or "watched", got "strict".',
+    { limits: { require: "strict" } },
+  ],
   ["LocalProvider.onRequest must be a function, got true.", { onRequest: true }],
 ])("LocalProvider rejects invalid options: %s", (problem, options) => {
   expect(() => new LocalProvider(options as LocalProviderOptions)).toThrow(problem);

@@ -3,7 +3,7 @@ import { checkKnownKeys, InvalidOptionError, type KnownKeys } from "../base/erro
 import { checkAllowedHosts, checkAllowedOrigins } from "./access/check-allowed.ts";
 import type { RequestEntry } from "./http/request-entry.ts";
 import type { LocalModel } from "./models/local-model.ts";
-import type { Sandbox } from "./sandbox/sandbox.ts";
+import type { LimitGrade, Sandbox } from "./sandbox/sandbox.ts";
 import type { LocalTool } from "./tools/local-tool.ts";
 import { checkLocalTools } from "./tools/own/check-local-tools.ts";
 import type { ToolRecord } from "./tools/tool-record.ts";
@@ -62,7 +62,7 @@ const providerKeys: KnownKeys<LocalProviderOptions> = {
   web: true,
 };
 
-/** Limits of one request. */
+/** Limits of one request, and how the limits of containers must hold. */
 export interface LocalLimits {
   /** The maximum size of a request's JSON body. @default 64 MiB */
   readonly maxBodyBytes?: number | undefined;
@@ -71,10 +71,17 @@ export interface LocalLimits {
    * `timeoutSeconds` of the tool does. @default 60000
    */
   readonly runTimeoutMs?: number | undefined;
+  /**
+   * How the limits on memory, processes and disk of a container must hold. `"enforced"` refuses, before any code
+   * runs, a host on which the operating system does not enforce them. `"watched"` also accepts limits that are
+   * measured many times a second, with a warning: code can briefly exceed them. @default "watched"
+   */
+  readonly require?: LimitGrade | undefined;
 }
 
 const limitKeys: KnownKeys<LocalLimits> = {
   maxBodyBytes: true,
+  require: true,
   runTimeoutMs: true,
 };
 
@@ -85,7 +92,7 @@ export interface ProviderSettings extends Omit<LocalProviderOptions, "tools"> {
   readonly tools: readonly ToolRecord[];
   readonly sandbox: NonNullable<LocalProviderOptions["sandbox"]>;
   readonly clock: Clock;
-  readonly limits: { readonly [Name in keyof LocalLimits]-?: number };
+  readonly limits: { readonly [Name in keyof LocalLimits]-?: NonNullable<LocalLimits[Name]> };
   readonly onFault: (error: unknown) => void;
 }
 
@@ -123,8 +130,19 @@ export function readProviderSettings(options: LocalProviderOptions = {}): Provid
     limits: {
       maxBodyBytes: limits.maxBodyBytes ?? 64 * 1024 * 1024,
       runTimeoutMs: limits.runTimeoutMs ?? 60_000,
+      require: checkGrade(limits.require),
     },
     // biome-ignore lint/suspicious/noConsole: errors of the server itself must be visible.
     onFault: options.onFault ?? ((error) => console.error(error)),
   };
+}
+
+function checkGrade(require: LimitGrade = "watched"): LimitGrade {
+  if (require === "watched" || require === "enforced") return require;
+  throw refuse(
+    "limits.require",
+    require,
+    'must be "enforced" or "watched"',
+    'omit it for "watched"',
+  );
 }

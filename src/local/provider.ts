@@ -16,6 +16,7 @@ import {
   type ProviderSettings,
   readProviderSettings,
 } from "./provider-options.ts";
+import type { LimitReport } from "./sandbox/sandbox.ts";
 import { type LocalServer, startServer } from "./server.ts";
 import { Upgrades } from "./socket/upgrades.ts";
 import { ConnectionDroppedError } from "./turn/connection-dropped-error.ts";
@@ -49,20 +50,18 @@ export class LocalProvider implements AsyncDisposable {
   }
 
   /**
-   * Returns the sandbox that code runs in and the reason for the choice. It is chosen now if no code has run
-   * yet. By default a trial run in it has succeeded. With `trial: false` a sandbox whose trial takes seconds
+   * Returns the sandbox that code runs in, the reason for the choice, and how its limits hold. It is chosen now
+   * if no code has run yet. By default a trial run in it has succeeded. With `trial: false` a sandbox whose trial takes seconds
    * may be returned untried; `reason` then mentions it.
    */
   async sandbox(
     options: { readonly trial?: boolean | undefined } = {},
-  ): Promise<{ readonly name: string; readonly reason: string }> {
+  ): Promise<{ readonly name: string; readonly reason: string; readonly limits: LimitReport }> {
     checkKnownKeys(options, "LocalProvider.sandbox(options)", { trial: true });
     const { trial = true } = options;
     const server = await this.#getServer();
-    const { sandbox, reason } = await (trial
-      ? server.sandbox.chooseTested()
-      : server.sandbox.choose());
-    return { name: sandbox.name, reason };
+    const { sandbox, reason } = await server.sandbox.choose(trial);
+    return { name: sandbox.name, reason, limits: await server.sandbox.grade() };
   }
 
   /**

@@ -8,6 +8,7 @@ import { ChatCompletions } from "./chat/chat-completions.ts";
 import { CompletionStore } from "./chat/completion-store.ts";
 import { Containers } from "./containers/containers.ts";
 import { ContainerDisks } from "./containers/disks/container-disks.ts";
+import { findDiskSupport } from "./containers/disks/find-disk-support.ts";
 import { ConversationStore } from "./conversations/conversation-store.ts";
 import type { BufferedResponse } from "./http/buffered-response.ts";
 import { createApi } from "./http/create-api.ts";
@@ -34,6 +35,7 @@ import { uploadRoutes } from "./routes/uploads.ts";
 import { vectorStoreRoutes } from "./routes/vector-stores.ts";
 import { RunningTurns } from "./running-turns.ts";
 import { DEFAULT_DISK_BYTES } from "./sandbox/container-limits.ts";
+import { GradedSandbox } from "./sandbox/graded-sandbox.ts";
 import { LazySandbox } from "./sandbox/lazy-sandbox.ts";
 import { VectorStores } from "./search/vector-stores.ts";
 import type { ConnectionServices } from "./socket/responses-connection.ts";
@@ -55,7 +57,7 @@ export interface LocalServer extends AsyncDisposable {
   /** Aborts when the server closes. */
   readonly closing: AbortSignal;
   readonly app: Hono;
-  readonly sandbox: LazySandbox;
+  readonly sandbox: GradedSandbox;
   /** Creates the response to a request from a socket that no route may see, and logs it. */
   readonly refuse: (incoming: IncomingMessage, problem: ApiProblem) => BufferedResponse;
   /** What WebSocket connections need. */
@@ -72,14 +74,22 @@ export async function startServer(
 ): Promise<LocalServer> {
   const { dataDir, clock, limits, onFault, onRequest, apiKey = null } = settings;
   const ids = randomIds();
-  const sandbox = new LazySandbox(settings.sandbox);
+  const sandbox = createSandbox(settings);
   await sandbox.check();
   const database = openDatabase(dataDir);
   const web = await openWebPages(settings.web, database);
   const files = new FileStore({ database, dataDir, clock, ids });
   const uploads = new Uploads({ database, files, dataDir, clock, ids, onFault });
   const disks = new ContainerDisks({ dataDir, bytes: DEFAULT_DISK_BYTES });
-  const containers = new Containers({ database, files, dataDir, sandbox, clock, ids, disks });
+  const containers = new Containers({
+    database,
+    files,
+    dataDir,
+    sandbox,
+    clock,
+    ids,
+    disks,
+  });
   const vectorStores = new VectorStores({ database, files, clock, ids, onFault });
   const store = new ResponseStore(database);
   const turns = createTurnServices(settings, { containers, vectorStores, web }, ids);
@@ -94,7 +104,7 @@ export async function startServer(
   });
   const conversations = new Conversations({ store, named, threads, catalog });
   const log = onRequest ? new RequestLog({ clock, onRequest, onFault }) : null;
-  const app = createApi({ clock, ids, apiKey, onFault, log });
+  const app = createApi({ clock, ids, apiKey, onFault, log, sandbox });
   compactionRoutes(app, { conversations, turns, seconds: nowSeconds, maxBodyBytes });
   const responses = new RunningTurns({ turns, conversations, clock });
   const background = new BackgroundResponses({ responses, conversations, store, catalog, onFault });
@@ -174,4 +184,13 @@ async function openWebPages(
 /** Returns the key in the data directory, so that values sealed before a restart can be opened after it. */
 function readSealKey(dataDir: string): Uint8Array {
   return readPrivateKey(join(dataDir, "seal.key"), () => randomBytes(32));
+}
+
+function createSandbox({ sandbox, limits }: ServerSettings): GradedSandbox {
+  return new GradedSandbox({
+    sandbox: new LazySandbox(sandbox),
+    require: limits.require,
+    findDiskSupport,
+    onWatched: (message) => process.emitWarning(message, "WinkWarning"),
+  });
 }

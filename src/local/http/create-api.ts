@@ -22,19 +22,23 @@ export interface ApiOptions {
   readonly onFault: (error: unknown) => void;
   /** Reports every request; `null` if no one listens. */
   readonly log: RequestLog | null;
+  /** The sandbox, whose `header` is `null` until it was chosen. */
+  readonly sandbox?: { readonly header: string | null } | undefined;
 }
 
 /**
  * Creates an API without routes. It checks keys, assigns request ids, and converts errors thrown by routes to the
  * error format of the requested API (OpenAI's or Anthropic's).
  */
-export function createApi({ clock, ids, apiKey, onFault, log }: ApiOptions): Hono {
+export function createApi({ clock, ids, apiKey, onFault, log, sandbox }: ApiOptions): Hono {
   const app = new Hono();
   const handleRoute = app.fetch;
   // Wraps the app instead of adding middleware: most routes have a single handler and no chain.
   app.fetch = async (request, ...rest) => {
     const started = clock.now();
     const response = await handleRoute(request, ...rest);
+    const sandboxHeader = sandbox?.header;
+    if (sandboxHeader) setHeader(response, "x-wink-sandbox", sandboxHeader);
     if (isAnthropicAddress(request.url)) return response; // its routes set their own request id
     setHeader(response, "x-request-id", ids.next("req_"));
     setHeader(response, "openai-version", "2020-10-01");

@@ -10,9 +10,12 @@ it("accepts limits that are all enforced", () => {
 
 it("names each limit that is only watched, the reason and the remedy", () => {
   expect(() => requireEnforced({ ...enforced, disk: "watched", means: "cgroup v2" })).toThrow(
-    'limits.require needs a host that enforces every limit, and here disk is only watched, by cgroup v2, got "enforced". Run as root',
+    'limits.require needs a host that enforces every limit, and here disk is only watched (cgroup v2), got "enforced". Run as root',
   );
-  expect(() => requireEnforced(undefined)).toThrow("memory, processes, disk are only watched");
+  const watched = { memory: "watched", processes: "enforced", disk: "watched" } as const;
+  expect(() => requireEnforced({ ...watched, means: "rlimits" })).toThrow(
+    "memory and disk are only watched (rlimits)",
+  );
 });
 
 it("recognizes a file system that is not much larger than the limit", async () => {

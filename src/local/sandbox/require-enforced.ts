@@ -2,24 +2,22 @@ import { InvalidOptionError } from "../../base/errors.ts";
 import type { LimitReport } from "./sandbox.ts";
 
 /** Throws unless the operating system enforces every limit. */
-export function requireEnforced(report: LimitReport | undefined): void {
-  const { memory, processes, disk, means } = report ?? ALL_WATCHED;
-  const watched = Object.entries({ memory, processes, disk })
-    .filter(([, grade]) => grade === "watched")
-    .map(([name]) => name);
+export function requireEnforced(report: LimitReport): void {
+  const watched = listWatched(report);
   if (watched.length === 0) return;
+  const verb = watched.length === 1 ? "is" : "are";
   throw new InvalidOptionError({
     field: "limits.require",
     value: "enforced",
-    rule: `needs a host that enforces every limit, and here ${watched.join(", ")} ${watched.length === 1 ? "is" : "are"} only watched, by ${means}`,
+    rule: `needs a host that enforces every limit, and here ${watched.join(" and ")} ${verb} only watched (${report.means})`,
     remedy:
-      'run as root with loop devices and mke2fs, choose another sandbox, or accept overshoot with limits: { require: "watched" }',
+      'run as root with loop devices and mke2fs, choose another sandbox, or accept short excesses with "watched"',
   });
 }
 
-const ALL_WATCHED: LimitReport = {
-  memory: "watched",
-  processes: "watched",
-  disk: "watched",
-  means: "the sandbox's own measurements",
-};
+/** Lists the limits that are watched, not enforced. */
+export function listWatched({ memory, processes, disk }: LimitReport): readonly string[] {
+  return Object.entries({ memory, processes, disk })
+    .filter(([, grade]) => grade === "watched")
+    .map(([name]) => name);
+}

@@ -2,13 +2,8 @@ import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { getErrorMessage } from "../../../base/errors.ts";
+import type { DiskSupport } from "../../sandbox/combine-limits.ts";
 import { createDisk, DISK, unmountDisk } from "./disk-image.ts";
-
-/** Whether containers can have disks of their own on this host. */
-export type DiskSupport =
-  | { readonly usable: true }
-  /** Why not, and what to do. */
-  | { readonly usable: false; readonly reason: string };
 
 let found: Promise<DiskSupport> | null = null;
 
