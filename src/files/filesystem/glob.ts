@@ -6,6 +6,10 @@ import { escapeExpression, starExpression } from "./star-expression.ts";
 export type PathMatcher = (path: string) => boolean;
 
 const MAX_PATTERN_LENGTH = 4096;
+
+/** Every path is compared with every alternative, which takes longer for each star. */
+const MAX_STARS = 256;
+const MAX_EXPANDED_LENGTH = 65_536;
 const ANY = "."; // includes newlines, because every expression here has the flag s
 
 /** Holds at the start of a path and after each slash. */
@@ -23,9 +27,24 @@ const TOKEN = /(?<![^/])\*\*\/|\*+|\[(?=(!?\]?))\1[^\]]*\]|./gsu;
  * pattern backtracks.
  */
 export function globMatcher(pattern: string): PathMatcher {
-  const texts = new Set(expandBraces(checkPattern(pattern)));
-  const expressions = Array.from(texts, (text) => pathExpression(text, "leading"));
+  const expressions = expandPattern(pattern).map((text) => pathExpression(text, "leading"));
   return (path) => expressions.some((expression) => expression.test(path));
+}
+
+/**
+ * Returns the alternatives of a glob, each without braces. Throws `FilesystemError` for a glob that has an obvious
+ * mistake, or that would make matching slow.
+ */
+export function expandPattern(pattern: string): readonly string[] {
+  const texts = [...new Set(expandBraces(checkPattern(pattern)))];
+  const all = texts.join("");
+  const stars = all.match(/\*+/g)?.length ?? 0;
+  if (stars <= MAX_STARS && all.length <= MAX_EXPANDED_LENGTH) return texts;
+  const problem =
+    stars > MAX_STARS
+      ? `has ${stars} stars in all its alternatives. The maximum is ${MAX_STARS}.`
+      : `has alternatives of ${all.length} characters. The maximum is ${MAX_EXPANDED_LENGTH}.`;
+  throw FilesystemError.invalid(`${pattern.slice(0, 40)}…`, `${problem} Use a simpler pattern.`);
 }
 
 /** Returns a glob that has no obvious mistake. Throws `FilesystemError` for any other value. */

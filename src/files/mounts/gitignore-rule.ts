@@ -9,6 +9,8 @@ export interface GitignoreRule {
   readonly isFolderOnly: boolean;
   /** Whether the rule matches a path below the folder of its file. */
   matches(path: string): boolean;
+  /** How long a comparison may take: 1, and 1 for each star and each slash. */
+  readonly cost: number;
 }
 
 /**
@@ -23,7 +25,8 @@ export function parseGitignoreRule(line: string): GitignoreRule | null {
   const pattern = isFolderOnly ? text.slice(0, -1) : text;
   if (pattern === "") return null;
   const matches = pattern.includes("/") ? pathMatcher(pattern) : nameMatcher(pattern);
-  return matches && { isNegated, isFolderOnly, matches };
+  const cost = 1 + (pattern.match(/[*/]/g)?.length ?? 0);
+  return matches && { isNegated, isFolderOnly, matches, cost };
 }
 
 type Matcher = (path: string) => boolean;

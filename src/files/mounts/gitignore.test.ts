@@ -169,6 +169,13 @@ describe("a .gitignore file", () => {
     expect(planPaths(folder)).toEqual(kept);
   });
 
+  test("stops the mount if its rules would take too long for the number of files", () => {
+    const rules = `${"*a".repeat(2000)}\n`.repeat(250);
+    const files = Array.from({ length: 500 }, (_, n) => [`aaaa${n}`, ""]);
+    const folder = temporaryTree({ ".gitignore": rules, ...Object.fromEntries(files) });
+    expect(() => createPlan(folder)).toThrow("has too many rules and stars");
+  });
+
   test("stops the mount if it cannot be read", async () => {
     const folder = gitRepository({ ".gitignore": "a\n", a: "" });
     chmodSync(folder, 0o755);

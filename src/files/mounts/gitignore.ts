@@ -9,6 +9,9 @@ import { type GitignoreRule, parseGitignoreRule } from "./gitignore-rule.ts";
 const MAX_BYTES = 1024 * 1024;
 const MAX_RULE_BYTES = 4096;
 
+/** Ordinary rules cost about 2 each: enough for 1,000 rules and 100,000 files. */
+const MAX_COST = 200_000_000;
+
 /**
  * The `.gitignore` files that apply to one folder of a mount. As in git, the last matching rule of the nearest
  * file decides.
@@ -26,7 +29,8 @@ export interface Gitignore {
  */
 export function readGitignore(folder: string): Gitignore {
   const root = findRepositoryRoot(folder);
-  if (root === null) return createGitignore([]);
+  const budget: Budget = { left: MAX_COST };
+  if (root === null) return createGitignore([], budget);
   const files: (RuleFile | null)[] = [];
   let above = "";
   let label = "";
@@ -38,21 +42,31 @@ export function readGitignore(folder: string): Gitignore {
   }
   const exclude = ".git/info/exclude";
   files.push(readRuleFile(join(root, exclude), { label: label + exclude, above }));
-  return createGitignore(files.filter((file) => file !== null));
+  return createGitignore(
+    files.filter((file) => file !== null),
+    budget,
+  );
+}
+
+/** What all comparisons with rules may still cost. */
+interface Budget {
+  left: number;
 }
 
 /** Creates the rules of files, nearest first. */
-function createGitignore(files: readonly RuleFile[]): Gitignore {
+function createGitignore(files: readonly RuleFile[], budget: Budget): Gitignore {
   return {
     enter(folder, prefix) {
       const path = join(folder, ".gitignore");
       const file = readRuleFile(path, { label: `${prefix}.gitignore`, below: prefix });
-      return createGitignore(file === null ? files : [file, ...files]);
+      return createGitignore(file === null ? files : [file, ...files], budget);
     },
     findIgnoring(path, isFolder) {
       const bytes = toBytes(path);
-      for (const { rules, above, below, label } of files) {
+      for (const { rules, above, below, label, cost } of files) {
         const relative = above + bytes.slice(below);
+        budget.left -= cost;
+        if (budget.left < 0) throw createCostError(label);
         const rule = rules.findLast(
           (one) => (isFolder || !one.isFolderOnly) && one.matches(relative),
         );
@@ -71,6 +85,8 @@ interface RuleFile {
   readonly above: string;
   /** The length of the path from the mount to the file's folder, if it is in the mount. */
   readonly below: number;
+  /** How long a comparison with all rules may take. */
+  readonly cost: number;
 }
 
 interface RulePlace {
@@ -87,7 +103,14 @@ function readRuleFile(path: string, { label, above = "", below = "" }: RulePlace
     .split("\n")
     .map((line) => parseGitignoreRule(checkLength(line, path).replace(/\r$/, "")))
     .filter((rule) => rule !== null);
-  return { rules, label, above: toBytes(above), below: toBytes(below).length };
+  const cost = rules.reduce((sum, rule) => sum + rule.cost, 0);
+  return { rules, label, above: toBytes(above), below: toBytes(below).length, cost };
+}
+
+function createCostError(label: string): FilesystemError {
+  const problem =
+    "has too many rules and stars for the files of this mount. Shorten it, mount fewer files, or do not set gitignore.";
+  return FilesystemError.invalid(label, problem);
 }
 
 function checkLength(line: string, path: string): string {

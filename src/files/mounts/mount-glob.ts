@@ -1,5 +1,4 @@
-import { expandBraces } from "../filesystem/expand-braces.ts";
-import { checkPattern, pathExpression } from "../filesystem/glob.ts";
+import { expandPattern, pathExpression } from "../filesystem/glob.ts";
 
 /** A glob of `includeGlob` or `excludeGlob`. */
 export interface MountGlob {
@@ -17,7 +16,7 @@ export interface MountGlob {
  * slashes, `**` matches zero or more folders, and `{a,b}` matches either text. Throws `FilesystemError`.
  */
 export function mountGlob(pattern: string): MountGlob {
-  const forms = Array.from(new Set(expandBraces(checkPattern(pattern))), parseForm);
+  const forms = expandPattern(pattern).map(parseForm);
   const whole = forms.filter(({ endsWithStar }) => endsWithStar);
   return {
     pattern,

@@ -10,9 +10,11 @@ export function createSnippet(text: string, terms: readonly string[], length = 3
 /** Limits on the searched length and the number of matches: enough for a page, and bounded for any text. */
 const MAX_SEARCH_LENGTH = 200_000;
 const MAX_PLACES = 1000;
+const MAX_TERMS = 16;
+const MAX_STEM_LENGTH = 24;
 
 function findBestStart(text: string, terms: readonly string[], length: number): number {
-  const pattern = new RegExp(terms.map(toStemPattern).join("|"), "giu");
+  const pattern = new RegExp(terms.slice(0, MAX_TERMS).map(toStemPattern).join("|"), "giu");
   const places: { readonly at: number; readonly word: string }[] = [];
   for (const match of text.slice(0, MAX_SEARCH_LENGTH).matchAll(pattern)) {
     if (places.push({ at: match.index, word: match[0].toLowerCase() }) >= MAX_PLACES) break;
@@ -38,7 +40,7 @@ const LEAD_LENGTH = 60;
 /** Builds a pattern that drops the endings of long words, like the index. Terms consist of letters and digits. */
 function toStemPattern(term: string): string {
   const stem = term.length > 6 ? term.slice(0, Math.max(5, term.length - 3)) : term;
-  return stem.replaceAll(" ", "\\s*");
+  return stem.slice(0, MAX_STEM_LENGTH).replaceAll(" ", "\\s*");
 }
 
 function findWordStart(text: string, from: number): number {

@@ -199,3 +199,25 @@ test("changes of a failed call are undone byte for byte", async () => {
   expect(await filesystem.readText("kept.txt")).toBe("old");
   expect(await filesystem.exists("more")).toBe(false);
 });
+
+test("the file tools show a limited number of names, matches and characters, and say so", async () => {
+  const filesystem = new InMemoryFilesystem();
+  for (let n = 0; n < 2001; n++) await filesystem.writeText(`d/${n}`, "owl\n");
+  await filesystem.writeText("a", "x".repeat(1_000_001));
+  const [ls, glob, grep, read] = await runCalls(filesystem, [
+    ["ls", { path: "d" }],
+    ["glob", { pattern: "d/*" }],
+    ["grep", { pattern: "owl" }],
+    ["read", { path: "a" }],
+  ]);
+  expect(ls).toMatch(/^The first 2000 of 2001\. Use glob to find the others\.\n\n0\n1\n/);
+  expect(glob).toMatch(/^The first 2000 of 2001\. Use a narrower pattern\.\n\nd\/0\n/);
+  expect(grep).toMatch(
+    /^The first 1000 matches:\nThe search is incomplete: Skipped lines of more than 100000 characters: 1\./,
+  );
+  expect(read).toHaveLength(
+    1_000_000 +
+      "Lines from 0 of 1, cut after 1000000 characters. Use grep to find text in long lines.\n\n"
+        .length,
+  );
+});

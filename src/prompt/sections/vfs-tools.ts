@@ -3,6 +3,12 @@ import type { Filesystem, GrepMatch } from "../../files/filesystem/filesystem.ts
 import { Tool } from "../../tools/tool.ts";
 import { ToolResult } from "../../tools/tool-result.ts";
 import { checkToolPath, checkToolText } from "./check-tool-path.ts";
+import { replaceText } from "./replace-text.ts";
+
+/** How many names or paths a tool shows. */
+const MAX_NAMES = 2000;
+const MAX_MATCHES = 1000;
+const MAX_TEXT_LENGTH = 1_000_000;
 
 /** Creates the tools `ls`, `read`, `glob` and `grep`. */
 export function createVfsReadTools(filesystem: Filesystem): readonly Tool[] {
@@ -27,15 +33,17 @@ function lsTool(filesystem: Filesystem): Tool {
     handler: async ({ path: given = "." }) => {
       const dir = checkToolPath(given);
       const names = await filesystem.listDir(dir);
+      const shown = names.slice(0, MAX_NAMES);
       const entries = await Promise.all(
-        names.map(async (name) => {
+        shown.map(async (name) => {
           const isDir = await filesystem.isDir(dir === "." ? name : `${dir}/${name}`);
           return isDir ? `${name}/` : name;
         }),
       );
+      const rest = describeRest(names, "Use glob to find the others.");
       return ToolResult.ok(
         entries.join("\n"),
-        entries.length === 0 ? "The directory is empty." : "",
+        entries.length === 0 ? "The directory is empty." : rest,
       );
     },
   });
@@ -54,7 +62,9 @@ function readTool(filesystem: Filesystem): Tool {
       const read = await filesystem.read(checkToolPath(given), { offset, limit });
       const { text, offset: first, totalLines, truncated } = read;
       const more = `Lines from ${first} of ${totalLines}. Use offset to read more.`;
-      return ToolResult.ok(text, truncated ? more : "");
+      if (text.length <= MAX_TEXT_LENGTH) return ToolResult.ok(text, truncated ? more : "");
+      const cut = `Lines from ${first} of ${totalLines}, cut after ${MAX_TEXT_LENGTH} characters. Use grep to find text in long lines.`;
+      return ToolResult.ok(text.slice(0, MAX_TEXT_LENGTH).toWellFormed(), cut);
     },
   });
 }
@@ -64,9 +74,11 @@ function globTool(filesystem: Filesystem): Tool {
     name: "glob",
     description: "Finds files by a pattern. A star also matches slashes.",
     params: plainSchema({ pattern: { type: "string", description: "For example *.ts or src/*." } }),
-    handler: async ({ pattern }) => {
-      const paths = await filesystem.glob(pattern);
-      return ToolResult.ok(paths.join("\n"), paths.length === 0 ? "No matches." : "");
+    handler: async ({ pattern }, { signal }) => {
+      const paths = await filesystem.glob(pattern, { signal });
+      const rest = describeRest(paths, "Use a narrower pattern.");
+      const message = paths.length === 0 ? "No matches." : rest;
+      return ToolResult.ok(paths.slice(0, MAX_NAMES).join("\n"), message);
     },
   });
 }
@@ -79,13 +91,24 @@ function grepTool(filesystem: Filesystem): Tool {
       pattern: { type: "string", description: "A regular expression." },
       glob: { type: "string", description: "Searches only files that match.", optional: true },
     }),
-    handler: async ({ pattern, glob }) => {
-      const matches = await filesystem.grep(pattern, { glob });
-      return ToolResult.ok(matches, matches.length === 0 ? "No matches." : "");
+    handler: async ({ pattern, glob }, { signal }) => {
+      const notes: string[] = [];
+      const onIncomplete = (reason: string) =>
+        void notes.push(`The search is incomplete: ${reason}`);
+      const options = { glob, signal, onIncomplete, maxMatches: MAX_MATCHES };
+      const matches = await filesystem.grep(pattern, options);
+      if (matches.length === 0) notes.unshift("No matches.");
+      if (matches.length === MAX_MATCHES) notes.unshift(`The first ${MAX_MATCHES} matches:`);
+      return ToolResult.ok(matches, notes.join("\n"));
     },
     render: (matches: readonly GrepMatch[]) =>
       matches.map(({ path: file, line, text }) => `${file}:${line}: ${text}`).join("\n"),
   });
+}
+
+/** Describes the names that are not shown, if there are any. */
+function describeRest(names: readonly string[], remedy: string): string {
+  return names.length <= MAX_NAMES ? "" : `The first ${MAX_NAMES} of ${names.length}. ${remedy}`;
 }
 
 function writeTool(filesystem: Filesystem): Tool {
@@ -114,15 +137,14 @@ function editTool(filesystem: Filesystem): Tool {
       const file = checkToolPath(given);
       if (before === "") return ToolResult.error("old_text is empty. Pass the text to replace.");
       if (before === after) return ToolResult.error("old_text and new_text are the same.");
-      const parts = (await filesystem.readText(file)).split(before);
-      const found = parts.length - 1;
+      const { text, found } = replaceText(await filesystem.readText(file), before, after);
       if (found === 0) return ToolResult.error(`old_text is not in ${file}. Read the file again.`);
       if (found > 1 && !all) {
         return ToolResult.error(
           `old_text occurs in ${file} ${found} times. Pass a longer text, or set all.`,
         );
       }
-      await filesystem.writeText(file, checkToolText(parts.join(after)));
+      await filesystem.writeText(file, checkToolText(text));
       return ToolResult.ok(
         null,
         `Replaced ${found === 1 ? "1 occurrence" : `${found} occurrences`}.`,

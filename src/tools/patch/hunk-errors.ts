@@ -85,6 +85,8 @@ export function anchorNotFoundError(
   });
 }
 
+const MAX_COMPARISONS = 5_000_000;
+
 function createHunkError(
   { path, number }: HunkSearch,
   details: { readonly line: number | null; readonly problem: string; readonly remedy: string },
@@ -92,12 +94,16 @@ function createHunkError(
   return new PatchError({ path, hunk: number, ...details });
 }
 
-/** Returns the place with the most matching lines, or `null` if no line matches. */
+/**
+ * Returns the place with the most matching lines, or `null` if no line matches. Compares only the first lines of a
+ * hunk that is too long for the file.
+ */
 function findLikeliestPlace(
   lines: readonly string[],
-  old: readonly string[],
+  all: readonly string[],
   from: number,
 ): number | null {
+  const old = all.slice(0, Math.ceil(MAX_COMPARISONS / lines.length));
   let best: number | null = null;
   let most = 0;
   for (let at = from; at < lines.length; at++) {

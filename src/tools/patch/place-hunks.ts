@@ -1,3 +1,4 @@
+import { ComparisonBudget } from "./comparison-budget.ts";
 import {
   ambiguousHunkError,
   anchorNotFoundError,
@@ -24,7 +25,8 @@ export function placeHunks(
   hunks: readonly Hunk[],
   path: string,
 ): PlacedHunk[] {
-  const file: SearchedFile = { lines, comparisons: lineComparisons(lines) };
+  const budget = new ComparisonBudget(path);
+  const file: SearchedFile = { lines, comparisons: lineComparisons(lines, budget), budget };
   const found: FoundHunk[] = [];
   let cursor = 0;
   for (const [index, hunk] of hunks.entries()) {
@@ -36,13 +38,14 @@ export function placeHunks(
     found.push({ ...search, at, places });
     if (!isAppended(search)) cursor = at + oldLines.length;
   }
-  checkUnique(found);
+  checkUnique(found, budget);
   return found.toSorted((one, other) => one.at - other.at);
 }
 
 interface SearchedFile {
   readonly lines: readonly string[];
   readonly comparisons: Iterable<LineComparison>;
+  readonly budget: ComparisonBudget;
 }
 
 interface FoundHunk extends HunkSearch, PlacedHunk {
@@ -60,9 +63,9 @@ function findPlaces(search: HunkSearch, file: SearchedFile, cursor: number): num
   const starts = findAnchorEnds(search, file);
   if (oldLines.length === 0 && !hunk.atEnd) return starts.filter((start) => start >= cursor);
   const froms = starts.map((start) => Math.max(start, cursor));
-  for (const { lines, normalize } of file.comparisons) {
-    const wanted = oldLines.map(({ text }) => normalize(text));
-    const all = hunk.atEnd ? findLastPlace(lines, wanted) : findAllPlaces(lines, wanted);
+  for (const lines of file.comparisons) {
+    const wanted = oldLines.map(({ text }) => lines.normalize(text));
+    const all = hunk.atEnd ? lines.findLastPlace(wanted) : lines.findAllPlaces(wanted);
     const isAnchored = hunk.anchors.length > 0;
     const places = isAnchored ? pickFirstPlaces(all, froms) : all.filter((at) => at >= cursor);
     if (places.length > 0) return places;
@@ -78,8 +81,9 @@ function findAnchorEnds(search: HunkSearch, file: SearchedFile): number[] {
   let starts = [0];
   for (const [depth, anchor] of search.hunk.anchors.entries()) {
     let found: number[] = [];
-    for (const { lines, normalize } of file.comparisons) {
-      const all = findAllPlaces(lines, [normalize(anchor.text)]);
+    for (const lines of file.comparisons) {
+      const all = lines.findAllPlaces([lines.normalize(anchor.text)]);
+      file.budget.spend(starts.length);
       found = depth === 0 ? all : pickFirstPlaces(all, starts);
       if (found.length > 0) break;
     }
@@ -88,23 +92,6 @@ function findAnchorEnds(search: HunkSearch, file: SearchedFile): number[] {
     starts = found.map((at) => at + 1);
   }
   return starts;
-}
-
-function findLastPlace(lines: readonly string[], wanted: readonly string[]): number[] {
-  const at = lines.length - wanted.length;
-  return at >= 0 && matchesAt(lines, wanted, at) ? [at] : [];
-}
-
-function findAllPlaces(lines: readonly string[], wanted: readonly string[]): number[] {
-  const places: number[] = [];
-  for (let at = 0; at + wanted.length <= lines.length; at++) {
-    if (matchesAt(lines, wanted, at)) places.push(at);
-  }
-  return places;
-}
-
-function matchesAt(lines: readonly string[], wanted: readonly string[], at: number): boolean {
-  return wanted.every((text, index) => text === lines[at + index]);
 }
 
 /**
@@ -133,11 +120,12 @@ function createPlacementError(search: HunkSearch, file: SearchedFile, cursor: nu
 /**
  * Rejects a hunk that could also be placed further down. Each hunk is at its first possible place.
  */
-function checkUnique(found: readonly FoundHunk[]): void {
+function checkUnique(found: readonly FoundHunk[], budget: ComparisonBudget): void {
   let ambiguity: PatchError | null = null;
   let limit = Infinity;
   for (const hunk of found.toReversed()) {
     if (isAppended(hunk)) continue;
+    budget.spend(hunk.places.length);
     const possible = hunk.places.filter((at) => at + hunk.oldLines.length <= limit);
     if (possible.length > 1) ambiguity = ambiguousHunkError(hunk, possible);
     limit = possible.at(-1) ?? limit;

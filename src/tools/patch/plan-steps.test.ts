@@ -64,3 +64,14 @@ describe("wrapFilesystemErrors()", () => {
     await expect(wrapFilesystemErrors(place, () => Promise.reject(error))).rejects.toBe(error);
   });
 });
+
+test("planSteps() rejects a patch of more than 1,000 files and a file of more than 32 MiB", async () => {
+  const filesystem = new InMemoryFilesystem();
+  const many = Array.from({ length: 1001 }, (_, n) => `*** Delete File: ${n}`);
+  await expect(planSteps(filesystem, parseChanges(...many))).rejects.toThrow(
+    "the patch changes 1001 files, and at most 1000 are allowed. Split it",
+  );
+  await filesystem.write("big", new Uint8Array(32 * 2 ** 20 + 1));
+  const update = parseChanges("*** Update File: big", "@@", "-a", "+b");
+  await expect(planSteps(filesystem, update)).rejects.toThrow("at most 33554432 can be patched");
+});

@@ -16,6 +16,8 @@ export type PatchStep =
       readonly bytes: Uint8Array;
     };
 
+const MAX_CHANGES = 1000;
+
 /** Reads and checks all files without writing any. Throws `PatchError`. */
 export async function planSteps(
   filesystem: Filesystem,
@@ -24,6 +26,10 @@ export async function planSteps(
   if (filesystem.readOnly) {
     const remedy = "apply the patch to a writable file system";
     throw new PatchError({ problem: "the file system is read-only", remedy });
+  }
+  if (changes.length > MAX_CHANGES) {
+    const problem = `the patch changes ${changes.length} files, and at most ${MAX_CHANGES} are allowed`;
+    throw new PatchError({ problem, remedy: "split it into several patches" });
   }
   const checked = checkPaths(changes);
   const steps: PatchStep[] = [];
@@ -102,6 +108,7 @@ async function planStep(filesystem: Filesystem, change: FileChange): Promise<Pat
   if (!(await filesystem.isFile(path))) throw await createMissingFileError(filesystem, change);
   if (type === "delete") return { type: "deleted", path };
   const { hunks, moveTo } = change;
+  if (hunks.length > 0) await checkSize(filesystem, change);
   const old = await filesystem.readBytes(path);
   const bytes = hunks.length > 0 ? encodeText(applyHunks(decodeText(old, path), hunks, path)) : old;
   if (moveTo === null) return { type: "changed", path, bytes };
@@ -116,11 +123,26 @@ async function planCreation(
   const bytes = encodeText(text);
   if (!(await filesystem.exists(path))) return { type: "added", path, bytes };
   if (!(await filesystem.isFile(path))) throw directoryError(path, line);
-  if (!hasSameBytes(await filesystem.readBytes(path), bytes))
+  const { sizeBytes } = await filesystem.stat(path);
+  if (sizeBytes !== bytes.length || !hasSameBytes(await filesystem.readBytes(path), bytes))
     return { type: "changed", path, bytes };
   const problem = "the file already has exactly this text";
   throw new PatchError({ path, line, problem, remedy: "omit this operation" });
 }
+
+/** Rejects a file that is too large to patch. */
+async function checkSize(filesystem: Filesystem, { path, line }: FileChange): Promise<void> {
+  const { sizeBytes } = await filesystem.stat(path);
+  if (sizeBytes <= MAX_PATCHED_BYTES) return;
+  throw new PatchError({
+    path,
+    line,
+    problem: `the file has ${sizeBytes} bytes, and at most ${MAX_PATCHED_BYTES} can be patched`,
+    remedy: "change it with a program, or replace the whole file",
+  });
+}
+
+const MAX_PATCHED_BYTES = 32 * 2 ** 20;
 
 function directoryError(path: string, line: number | null): PatchError {
   const remedy = "use another path";

@@ -1,7 +1,7 @@
 import { checkKnownKeys, getErrorMessage, type KnownKeys } from "../../../base/errors.ts";
 import { FilesystemError } from "../../../base/filesystem-error.ts";
 import type { GlobOptions, GrepOptions } from "../filesystem.ts";
-import { checkPattern } from "../glob.ts";
+import { expandPattern } from "../glob.ts";
 import { checkLimit } from "../line-window.ts";
 
 /** A search with checked options. */
@@ -32,7 +32,7 @@ export function checkSearch(pattern: string, options: GrepOptions = {}): Search 
   checkKnownKeys(options, "Filesystem.grep(options)", grepKeys);
   const { maxMatches = DEFAULT_MAX_MATCHES, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
   checkExpression(pattern);
-  if (options.glob !== undefined) checkPattern(options.glob);
+  if (options.glob !== undefined) expandPattern(options.glob);
   checkLimit(pattern, "maxMatches", maxMatches);
   checkLimit(pattern, "timeoutMs", timeoutMs);
   return { ...options, pattern, maxMatches, timeoutMs };

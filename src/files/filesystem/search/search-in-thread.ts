@@ -65,10 +65,9 @@ export function reportOmissions(
   { largeFiles, longLines, isCut }: Omissions,
   onIncomplete: (reason: string) => void = () => {},
 ): void {
-  if (largeFiles > 0) onIncomplete(`${largeFiles} files are larger than 256 MiB and were skipped.`);
-  if (longLines > 0)
-    onIncomplete(`${longLines} lines have more than 100000 characters and were skipped.`);
-  if (isCut) onIncomplete("There are more than 1000000 files and folders. Some were skipped.");
+  if (largeFiles > 0) onIncomplete(`Skipped files of more than 256 MiB: ${largeFiles}.`);
+  if (longLines > 0) onIncomplete(`Skipped lines of more than 100000 characters: ${longLines}.`);
+  if (isCut) onIncomplete("Skipped some of more than 1000000 files and folders.");
 }
 
 function createEarlyEndError(pattern: string, cause: unknown): FilesystemError {

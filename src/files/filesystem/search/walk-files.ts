@@ -28,7 +28,7 @@ const MAX_ENTRIES = 1_000_000;
 /** On any file system a folder has at most as many entries as bytes. One this small is read at once. */
 const SMALL_FOLDER_BYTES = 64 * 1024;
 
-const ENTRIES_PER_TURN = 1000;
+const ENTRIES_PER_TURN = 250;
 
 /**
  * Visits every file below the root in the order of the paths, through open folders that no symlink can redirect.
