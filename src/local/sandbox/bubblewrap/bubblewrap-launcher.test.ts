@@ -12,8 +12,8 @@ import { bubblewrapSandbox } from "./bubblewrap-sandbox.ts";
 const LIMITS = { timeoutMs: 1_000, maxOutputBytes: 1_000 };
 const HOSTILE = `#!/usr/bin/python3
 import os, struct, time
-def send(kind, payload, size=None):
-    os.write(1, kind + struct.pack(">I", len(payload) if size is None else size) + payload)
+def send(kind, payload, size=None, channel=0):
+    os.write(1, kind + struct.pack(">II", channel, len(payload) if size is None else size) + payload)
 def listen():
     os.read(0, 65536)
 `;
@@ -65,7 +65,9 @@ describe("A process that impersonates the supervisor", () => {
   });
 
   test("ends a command whose reason cannot be parsed", async () => {
-    await using container = await startImposter("send(b'x', b'{}')");
+    await using container = await startImposter(
+      "send(b'r', b'')\nlisten()\nsend(b'x', b'{}', channel=1)\ntime.sleep(0.1)",
+    );
     expect(await container.shell("true", LIMITS)).toMatchObject({ exitCode: 137, timedOut: false });
   });
 });

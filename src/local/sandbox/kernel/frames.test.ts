@@ -2,15 +2,18 @@ import { describe, expect, test } from "vitest";
 import { encodeRequest, FrameBreach, FrameReader } from "./frames.ts";
 
 function encodeFrame(kind: string, payload: string, size = payload.length): Buffer {
-  const head = Buffer.alloc(5);
+  const head = Buffer.alloc(9);
   head.write(kind, "latin1");
-  head.writeUInt32BE(size, 1);
+  head.writeUInt32BE(7, 1);
+  head.writeUInt32BE(size, 5);
   return Buffer.concat([head, Buffer.from(payload)]);
 }
 
 function readFrames(...chunks: Buffer[]): string[] {
   const reader = new FrameReader();
-  return chunks.flatMap((chunk) => [...reader.read(chunk)].map((f) => `${f.kind}:${f.payload}`));
+  return chunks.flatMap((chunk) =>
+    [...reader.read(chunk)].map((f) => `${f.kind}${f.channel}:${f.payload}`),
+  );
 }
 
 describe("Frames", () => {
@@ -20,7 +23,7 @@ describe("Frames", () => {
       encodeFrame("o", "out"),
       encodeFrame("d", "{}"),
     ]);
-    const expected = ["r:", "o:out", "d:{}"];
+    const expected = ["r7:", "o7:out", "d7:{}"];
     expect(readFrames(bytes)).toEqual(expected);
     for (let cut = 1; cut < bytes.length; cut++) {
       expect(readFrames(bytes.subarray(0, cut), bytes.subarray(cut))).toEqual(expected);
@@ -38,15 +41,23 @@ describe("Frames", () => {
   });
 
   test("to the supervisor state their length in bytes, not characters", () => {
-    const request = encodeRequest({ op: "run", text: "ž", maxOutputBytes: 300 });
+    const request = encodeRequest({ op: "python", text: "ž", maxOutputBytes: 300 });
     expect(request.readUInt32BE(0)).toBe(request.length - 4);
-    expect(request.toString("utf8", 4)).toBe("r\0\0\u0001,ž");
-    expect([...encodeRequest({ op: "interrupt" })]).toEqual([0, 0, 0, 1, 0x69]);
+    expect(request.toString("utf8", 4)).toBe("p\0\0\0\0\0\0\u0001,ž");
+    expect([...encodeRequest({ op: "interrupt" })]).toEqual([0, 0, 0, 5, 0x69, 0, 0, 0, 0]);
+  });
+
+  test("to the supervisor name the command, and its limits", () => {
+    const limits = { maxOutputBytes: 2, cpuSeconds: 3 };
+    const start = encodeRequest({ op: "shell", channel: 1, text: "ls", ...limits });
+    expect(start.toString("latin1", 4)).toBe("s\0\0\0\u0001\0\0\0\u0002\0\0\0\u0003ls");
+    const kill = encodeRequest({ op: "kill", channel: 1 });
+    expect(kill.toString("latin1")).toBe("\0\0\0\u0005k\0\0\0\u0001");
   });
 
   test("to the supervisor limit the output size to four bytes", () => {
     const maxOutputBytes = Number.MAX_SAFE_INTEGER;
-    const request = encodeRequest({ op: "run", text: "", maxOutputBytes });
-    expect(request.readUInt32BE(5)).toBe(0xffff_fffe);
+    const request = encodeRequest({ op: "python", text: "", maxOutputBytes });
+    expect(request.readUInt32BE(9)).toBe(0xffff_fffe);
   });
 });

@@ -1,199 +1,184 @@
-/** The second half of the supervisor: the event loop that connects the host, the child and the resource checks. */
-export const LOOP_PROGRAM: string = String.raw`
-class Host:
-    """Requests from the host: four bytes of length, a letter, and the arguments."""
-    def __init__(self):
-        self.pending = b""
-
-    def read(self):
-        got = os.read(0, CHUNK)
-        if not got:
-            os._exit(0)
-        self.pending += got
-        while len(self.pending) >= 4:
-            size = struct.unpack(">I", self.pending[:4])[0]
-            if len(self.pending) < 4 + size:
-                return
-            body = self.pending[4:4 + size]
-            self.pending = self.pending[4 + size:]
-            yield body
-
-class Output:
-    """An output stream of the child, limited to the run's maximum."""
-    def __init__(self, kind, frames):
-        self.kind = kind
-        self.frames = frames
-        self.reader, self.writer = os.pipe()
-        os.set_blocking(self.reader, False)
-        self.left = 0
-
-    def pump(self):
-        try:
-            got = os.read(self.reader, CHUNK)
-        except BlockingIOError:
-            return 0
-        if self.left > 0:
-            self.frames.queue(self.kind, got[:self.left])
-            self.left -= len(got)
-        return len(got)
-
-    def drain(self):
-        while self.pump():
-            pass
-
-def signal_all(number):
-    try:
-        os.kill(-1, number)
-    except ProcessLookupError:
-        pass
+/** The last part of the supervisor: the event loop that connects the host, the children and the measurements. */
+export const LOOP_PROGRAM: string = `
+# The output of a short run is read at its end, without waking up for it.
+SHORT_RUN = 0.002
 
 class Supervisor:
-    def __init__(self, config):
-        self.config = config
-        self.host = Host()
-        self.frames = Frames()
-        self.outputs = [Output(b"o", self.frames), Output(b"e", self.frames)]
-        self.requests, self.replies = os.pipe(), os.pipe()
-        self.signals = os.pipe()
-        self.meter = Meter(config)
-        self.running = self.interrupted = self.paused = False
-        self.reply = self.ticket = b""
-        self.polls_output_from = 0.0
-        self.child = 0
-        self.status = None
+    def __init__(self, config, processes):
+        self.config, self.processes = config, processes
+        self.host, self.frames = Host(), Frames()
+        self.meter, self.idle = Meter(config, self.processes), Idle(self.processes)
+        self.ends, self.urgent, self.handlers = select.poll(), select.poll(), {}
+        self.interpreter = None
+        self.commands = {}
+        self.is_running_python = self.interrupted = self.paused = False
+        self.reads_output_from = None
 
     def start(self):
-        for end in self.signals:
+        signals = os.pipe()
+        for end in signals:
             os.set_blocking(end, False)
-        signal.set_wakeup_fd(self.signals[1], warn_on_full_buffer=False)
-        set_visible_to_siblings(True)
-        self.child = os.fork()
-        if self.child == 0:
-            self.run_child()
+        signal.set_wakeup_fd(signals[1], warn_on_full_buffer=False)
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
         signal.signal(signal.SIGCHLD, lambda number, frame: None)
         ignore_stopped_children()
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        set_visible_to_siblings(False)
-        os.close(self.requests[0])
-        os.close(self.replies[1])
+        self.watch(0, self.read_requests)
+        self.watch(signals[0], lambda: self.reap(signals[0]))
+        # While the host is slow to read, only these are watched.
+        for descriptor, events in ((0, select.POLLIN), (signals[0], select.POLLIN), (1, select.POLLOUT)):
+            self.urgent.register(descriptor, events)
+        self.frames.send(b"r", PYTHON)
 
-    def run_child(self):
-        signal.set_wakeup_fd(-1)
-        os.setpgid(0, 0)
-        null = os.open("/dev/null", os.O_RDONLY)
-        os.dup2(null, 0)
-        for stream, output in enumerate(self.outputs, 1):
-            os.dup2(output.writer, stream)
-        mine = (self.requests[0], self.replies[1])
-        for end in (null, *self.requests, *self.replies, *self.signals,
-                    *(end for output in self.outputs for end in (output.reader, output.writer))):
-            if end not in mine:
-                os.close(end)
-        limit_child(self.config)
-        if self.config["mode"] == "python":
-            kernel(*mine)
-        else:
-            shell(*mine)
+    def watch(self, descriptor, handler, events=select.POLLIN):
+        self.handlers[descriptor] = handler
+        self.ends.register(descriptor, events)
+
+    def unwatch(self, descriptor):
+        if self.handlers.pop(descriptor, None):
+            self.ends.unregister(descriptor)
+
+    def is_active(self):
+        return self.is_running_python or bool(self.commands)
 
     def loop(self):
-        ends, all_ends = select.poll(), select.poll()
-        for descriptor in (0, self.signals[0], self.replies[0]):
-            ends.register(descriptor, select.POLLIN)
-            all_ends.register(descriptor, select.POLLIN)
-        for output in self.outputs:
-            all_ends.register(output.reader, select.POLLIN)
         while True:
-            # The output of a short run is read at its end, without waking up for it.
+            ends = self.ends if len(self.frames.queued) < MEBIBYTE else self.urgent
+            for descriptor, event in ends.poll(self.wait_milliseconds()):
+                handler = self.handlers.get(descriptor)
+                if handler is not None:
+                    handler()
+            self.flush()
             now = time.monotonic()
-            if not self.running:
-                ready = ends.poll()
-            elif now < self.polls_output_from:
-                ready = ends.poll(1 + 1000 * (self.polls_output_from - now))
-            else:
-                self.measure()
-                ready = all_ends.poll(1000 * self.meter.poll_seconds())
-            for descriptor, event in ready:
-                if descriptor == 0:
-                    for request in self.host.read():
-                        self.handle_request(request)
-                elif descriptor == self.signals[0]:
-                    self.reap()
-                elif descriptor == self.replies[0]:
-                    if not self.read_reply():
-                        ends.unregister(descriptor)
-                        all_ends.unregister(descriptor)
-            if self.status is not None:
-                self.report_exit()
+            if not self.is_active():
+                if self.paused and self.processes.known and now >= self.idle.next:
+                    self.check_idle(now)
+                continue
+            if self.reads_output_from is not None and now >= self.reads_output_from:
+                self.reads_output_from = None
+                for output in self.interpreter.outputs:
+                    self.watch(output.reader, output.pump)
+            if now >= self.meter.next:
+                self.meter.measure(now)
 
-    def measure(self):
-        for output in self.outputs:
-            output.pump()
+    def flush(self):
         self.frames.flush()
-        self.meter.measure()
+        if self.frames.queued:
+            self.watch(1, self.frames.flush, select.POLLOUT)
+        else:
+            self.unwatch(1)
 
-    def handle_request(self, request):
-        if request[:1] == b"i":
-            self.interrupt()
-            return
-        most = struct.unpack_from(">I", request, 1)[0] + 1
-        for output in self.outputs:
-            output.left = most
-        self.ticket = os.urandom(16)
-        head = struct.pack(">I?", 12 + len(request), self.interrupted)
-        pending = memoryview(head + self.ticket + request[5:])
-        self.running, self.interrupted = True, False
-        self.polls_output_from = self.meter.begin_run()
-        try:
-            # The first part fits into the pipe before the child resumes; the rest needs a reader.
-            pending = pending[os.write(self.requests[1], pending[:select.PIPE_BUF]):]
-            self.resume()
-            while pending:
-                pending = pending[os.write(self.requests[1], pending):]
-        except BrokenPipeError:
-            self.resume()
+    def wait_milliseconds(self):
+        now = time.monotonic()
+        if self.is_active():
+            next_time = self.meter.next
+            if self.reads_output_from is not None:
+                next_time = min(next_time, self.reads_output_from)
+        elif self.paused and self.processes.known:
+            next_time = self.idle.next
+        else:
+            return None
+        return max(0, 1000 * (next_time - now))
+
+    def check_idle(self, now):
+        if self.idle.check(now):
+            # A short run may have ended before it was measured.
+            self.meter.memory.check(now)
+            self.meter.memory.check(now)
+
+    def read_requests(self):
+        for request in self.host.read():
+            letter, channel = request[:1], struct.unpack_from(">I", request, 1)[0]
+            if letter == b"p":
+                self.run_python(request[5:])
+            elif letter == b"i":
+                self.interrupt()
+            elif letter == b"s":
+                self.run_command(channel, request[5:])
+            elif letter == b"k" and channel == PYTHON:
+                self.end_interpreter(-signal.SIGKILL)
+            elif letter == b"k" and channel in self.commands:
+                self.end_command(self.commands[channel], -signal.SIGKILL)
+
+    def begin_run(self):
+        if not self.is_active():
+            self.meter.begin_run(time.monotonic())
+
+    def run_python(self, request):
+        self.begin_run()
+        self.is_running_python = True
+        self.reads_output_from = time.monotonic() + SHORT_RUN
+        if self.interpreter is None:
+            self.interpreter = Interpreter(self)
+            self.watch(self.interpreter.replies[0], self.read_replies)
+        interpreter = self.interpreter
+        for output in interpreter.outputs:
+            output.left = struct.unpack_from(">I", request)[0] + 1
+        interpreter.ticket = os.urandom(16)
+        head = struct.pack(">I?", 13 + len(request), self.interrupted)
+        interpreter.unsent = memoryview(head + interpreter.ticket + request[4:])
+        self.interrupted = False
+        # The first part fits into the pipe before the interpreter resumes; the rest needs a reader.
+        interpreter.send(select.PIPE_BUF)
+        self.resume()
+        self.send_rest()
+
+    def send_rest(self):
+        self.interpreter.send()
+        descriptor = self.interpreter.requests[1]
+        if self.interpreter.unsent:
+            self.watch(descriptor, self.send_rest, select.POLLOUT)
+        else:
+            self.unwatch(descriptor)
 
     def interrupt(self):
-        if not self.running:
+        if not self.is_running_python or not self.interpreter.is_ready:
             return
         self.interrupted = True
-        signal_all(signal.SIGCONT)
+        signal_each(self.find_python_family(), signal.SIGCONT)
         try:
-            os.killpg(self.child, signal.SIGINT)
+            os.killpg(self.interpreter.pid, signal.SIGINT)
         except ProcessLookupError:
             pass
 
-    def read_reply(self):
-        got = os.read(self.replies[0], CHUNK)
-        self.reply += got
-        if len(self.reply) >= 4:
-            size = struct.unpack(">I", self.reply[:4])[0]
-            if size > LARGEST_FRAME:
+    def read_replies(self):
+        interpreter = self.interpreter
+        for body in interpreter.read_replies():
+            if not self.interpreter.is_ready and body == b"ready":
+                self.interpreter.is_ready = True
+            elif not self.is_running_python or body[:16] != self.interpreter.ticket:
                 raise Violation("protocol")
-            if len(self.reply) >= 4 + size:
-                body, self.reply = self.reply[4:4 + size], b""
-                self.handle_reply(body)
-        return bool(got)
+            else:
+                self.report_answer(body[16:])
+        if not interpreter.is_connected:
+            self.unwatch(interpreter.replies[0])
 
-    def handle_reply(self, body):
-        if not self.running:
-            if body == b"ready":
-                self.pause()
-                self.frames.send(b"r")
-            return
-        if body[:16] != self.ticket:
-            raise Violation("protocol")
-        if not self.may_report_first():
-            self.pause()
-            self.meter.end_run()
-        self.running = False
-        self.frames.send(b"d", body[16:])
-        self.pause()
+    def report_answer(self, answer):
+        if self.may_report_first():
+            self.frames.send(b"d", PYTHON, answer)
+            self.finish_python()
+        else:
+            self.finish_python()
+            self.frames.send(b"d", PYTHON, answer)
 
     def may_report_first(self):
-        """Whether the host may learn of the end first. The child has written everything: its pipes are not full."""
-        if self.interrupted or self.meter.needs_count():
+        """Whether the host may learn of the end first. The interpreter has written everything: its pipes are not full."""
+        if self.interrupted or self.commands or self.meter.disk.is_suspect():
             return False
-        return all([output.pump() < CHUNK for output in self.outputs])
+        return all([output.pump() < CHUNK for output in self.interpreter.outputs])
+
+    def finish_python(self):
+        self.is_running_python = False
+        self.reads_output_from = None
+        for output in self.interpreter.outputs:
+            self.unwatch(output.reader)
+        self.pause()
+        if self.interrupted:
+            signal_each(self.find_python_family() - {self.interpreter.pid}, signal.SIGKILL)
+        if self.meter.disk.is_suspect():
+            self.meter.count_stopped()
+        # Output written after the end was reported is queued for the next run.
+        for output in self.interpreter.outputs:
+            output.drain()
 
     def resume(self):
         # Only after a pause: a child that has just stopped itself must stay stopped.
@@ -202,81 +187,126 @@ class Supervisor:
             signal_all(signal.SIGCONT)
 
     def pause(self):
-        # Between runs nothing inside gets CPU time, even processes left running.
+        """Stops everything that no run needs. Between runs nothing inside gets processor time, even processes left running."""
         self.paused = True
-        signal_all(signal.SIGSTOP)
-        if self.interrupted:
-            self.kill_leftovers()
-        # Output written after the end was reported is queued for the next run.
-        for output in self.outputs:
-            output.drain()
+        if self.commands:
+            signal_each(self.find_python_family(), signal.SIGSTOP)
+        else:
+            signal_all(signal.SIGSTOP)
+            self.idle.begin(time.monotonic())
 
-    def kill_leftovers(self):
-        for pid in processes():
-            if pid != self.child:
-                try:
-                    os.kill(pid, signal.SIGKILL)
-                except ProcessLookupError:
-                    pass
+    def run_command(self, channel, request):
+        self.begin_run()
+        command = self.commands[channel] = Command(self, channel, request)
+        self.watch(command.status, lambda: self.end_command(command, command.read_status()))
+        for output in command.outputs:
+            self.watch(output.reader, output.pump)
 
-    def reap(self):
+    def end_command(self, command, code):
+        for descriptor in (command.status, *(output.reader for output in command.outputs)):
+            self.unwatch(descriptor)
+        self.kill_all(lambda states: self.find_leftovers(command, states))
+        signal_each([command.reaper], signal.SIGKILL)
+        del self.commands[command.channel]
+        if not self.is_active():
+            self.pause()
+        if self.meter.disk.is_suspect():
+            self.meter.count_stopped()
+        command.close()
+        self.frames.send(b"x", command.channel, json.dumps({"code": code}).encode())
+
+    def end_interpreter(self, code):
+        interpreter, self.interpreter = self.interpreter, None
+        if interpreter is None:
+            return
+        for descriptor in (interpreter.replies[0], interpreter.requests[1], *(output.reader for output in interpreter.outputs)):
+            self.unwatch(descriptor)
+        self.kill_all(self.find_python_family)
+        was_running, self.is_running_python = self.is_running_python, False
+        self.interrupted, self.reads_output_from = False, None
+        interpreter.close()
+        if was_running:
+            self.frames.send(b"x", PYTHON, json.dumps({"code": code}).encode())
+
+    def find_python_family(self, states=None):
+        """All processes that belong to no command: the interpreter's, also those whose parent has ended."""
+        states = self.processes.states() if states is None else states
+        return set(states) - find_family(states, [command.reaper for command in self.commands.values()])
+
+    def find_leftovers(self, command, states):
+        """What a command started. If its parent was killed, that is among the processes without a known parent."""
+        if command.reaper in states and states[command.reaper][0] not in b"ZX":
+            return find_family(states, [command.reaper]) - {command.reaper}
+        roots = [command.reaper for command in self.commands.values()]
+        if self.interpreter is not None:
+            roots.append(self.interpreter.pid)
+        return set(states) - find_family(states, roots)
+
+    def kill_all(self, find):
+        """Kills the processes that find returns until none is left. They are stopped first, so that none can start others."""
+        deadline = time.monotonic() + 5.0
+        while True:
+            states = self.processes.states()
+            alive = [pid for pid in find(states) if states[pid][0] not in b"ZX"]
+            if not alive:
+                return
+            signal_each(alive, signal.SIGSTOP)
+            states = self.processes.states()
+            signal_each([pid for pid in find(states) if pid in states], signal.SIGKILL)
+            self.collect()
+            if time.monotonic() > deadline:
+                raise Violation("idle")
+            time.sleep(0.0005)
+
+    def reap(self, signals):
         try:
-            while os.read(self.signals[0], 512):
+            while os.read(signals, 512):
                 pass
         except BlockingIOError:
             pass
+        self.collect()
+
+    def collect(self):
         try:
             while True:
                 pid, status = os.waitpid(-1, os.WNOHANG)
                 if pid == 0:
                     return
-                if pid == self.child:
-                    self.status = status
+                if self.interpreter is not None and pid == self.interpreter.pid:
+                    self.end_interpreter(os.waitstatus_to_exitcode(status))
         except ChildProcessError:
             pass
 
-    def report_exit(self):
-        self.end({"code": os.waitstatus_to_exitcode(self.status)})
-
-    def end(self, why):
+    def end(self, violation):
+        idle = not self.is_active()
         signal_all(signal.SIGKILL)
-        for output in self.outputs:
-            output.drain()
-        if why.get("violation") == "depth":
-            move_all_deep_folders()
-        self.frames.send(b"x", json.dumps(why).encode())
+        for child in (self.interpreter, *self.commands.values()):
+            for output in child.outputs if child is not None else ():
+                output.drain()
+        if violation == "depth":
+            move_all_deep_folders(self.processes)
+        os.set_blocking(1, True)
+        self.frames.send(b"v", PYTHON, json.dumps({"violation": violation, "idle": idle}).encode())
         os._exit(0)
-
-def shell(requests, replies):
-    size = struct.unpack(">I", os.read(requests, 4))[0]
-    body = b""
-    while len(body) < size:
-        body += os.read(requests, size - len(body))
-    command = body[17:]
-    for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT):
-        signal.signal(number, signal.SIG_DFL)
-    program = "/bin/bash" if os.path.exists("/bin/bash") else "/bin/sh"
-    try:
-        os.execv(program, [program, "-c", command])
-    except (OSError, ValueError) as problem:
-        os.write(2, ("%s\n" % problem).encode())
-        os._exit(126)
 
 def main():
     config = json.loads(sys.argv[1])
     # Close any descriptors that the host passed on by accident.
     os.closerange(3, 65536)
     become(config["uid"])
+    set_visible(True)
+    processes = Processes()
+    set_visible(False)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     os.chdir(DATA)
     os.umask(0o022)
-    supervisor = Supervisor(config)
+    supervisor = Supervisor(config, processes)
     try:
         supervisor.start()
-        if config["mode"] == "shell":
-            supervisor.frames.send(b"r")
         supervisor.loop()
     except Violation as violation:
-        supervisor.end({"violation": str(violation)})
+        supervisor.end(str(violation))
 
 main()
 `;

@@ -57,6 +57,10 @@ describe("parseEnding()", () => {
     expect(parseEnding(toJsonBytes({ violation: "disk" }))).toEqual({
       kind: "violation",
       limit: "disk",
+      idle: false,
+    });
+    expect(parseEnding(toJsonBytes({ violation: "idle", idle: true }))).toMatchObject({
+      idle: true,
     });
   });
 

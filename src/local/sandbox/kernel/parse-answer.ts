@@ -8,13 +8,27 @@ export interface KernelAnswer {
   readonly order: readonly number[];
 }
 
-/** How a sandbox ended. */
+/** How a run that has no answer ended. */
 export type SandboxEnding =
   | { readonly kind: "exit"; readonly code: number }
-  | { readonly kind: "violation"; readonly limit: ExceededLimit };
+  | {
+      readonly kind: "violation";
+      readonly limit: ExceededLimit;
+      /** No run was in progress, so none was affected. */
+      readonly idle: boolean;
+    };
 
 /** The limit that was exceeded. */
-export type ExceededLimit = "memory" | "disk" | "temporary" | "depth" | "protocol";
+export type ExceededLimit =
+  | "memory"
+  | "disk"
+  | "temporary"
+  | "depth"
+  | "protocol"
+  /** A process whose usage cannot be measured. */
+  | "hidden"
+  /** A process ran between two runs. */
+  | "idle";
 
 const EXCEEDED_LIMITS: ReadonlySet<unknown> = new Set<ExceededLimit>([
   "memory",
@@ -22,6 +36,8 @@ const EXCEEDED_LIMITS: ReadonlySet<unknown> = new Set<ExceededLimit>([
   "temporary",
   "depth",
   "protocol",
+  "hidden",
+  "idle",
 ]);
 const BASE64_PNG = /^iVBORw0KGgo[A-Za-z0-9+/]*={0,2}$/;
 const MAX_IMAGES = 20;
@@ -46,7 +62,7 @@ export function parseAnswer(payload: Buffer): KernelAnswer | null {
   };
 }
 
-/** Parses the last frame of a sandbox; `null` if it is invalid. */
+/** Parses the last frame of a run or of the sandbox; `null` if it is invalid. */
 export function parseEnding(payload: Buffer): SandboxEnding | null {
   const ending = parseObject(payload);
   if (ending === null) return null;
@@ -54,7 +70,8 @@ export function parseEnding(payload: Buffer): SandboxEnding | null {
     return { kind: "exit", code: ending.code };
   }
   if ("violation" in ending && isExceededLimit(ending.violation)) {
-    return { kind: "violation", limit: ending.violation };
+    const idle = "idle" in ending && ending.idle === true;
+    return { kind: "violation", limit: ending.violation, idle };
   }
   return null;
 }

@@ -1,41 +1,88 @@
 /**
- * The first process inside every bubblewrap sandbox, in Python. It drops its privileges, starts the
- * interpreter or the shell as its only child, forwards its output in frames, and measures memory, disk
- * and processes from inside, where it sees only the sandbox. Any error here ends it, and since it is
- * process 1, all other processes in the sandbox then end too.
+ * The first process inside every supervised sandbox, in Python. It drops its privileges, starts the
+ * interpreter and the shell commands as its children, forwards their output in frames, and measures
+ * memory, disk and processes from inside, where it sees only the sandbox. Any error here ends it, and
+ * since it is process 1, all other processes in the sandbox then end too.
  */
 export const SUPERVISOR_PROGRAM: string = `
-import ctypes, json, os, resource, select, signal, stat, struct, sys, time
+import ctypes, errno, json, os, resource, select, signal, socket, stat, struct, sys, time
 
 DATA = "/mnt/data"
 CHUNK = 65536
 LARGEST_FRAME = 24 * 1024 * 1024
-MOST_TEMPORARY_ENTRIES = 32768
-DEEPEST_FOLDER = 400
-SMALLEST_ENTRY = 4096
 PAGE = resource.getpagesize()
+MEBIBYTE = 1024 * 1024
+PYTHON = 0
+NOT_THERE = (errno.ENOENT, errno.ESRCH)
 libc = ctypes.CDLL(None, use_errno=True)
 
 class Violation(Exception):
     pass
 
 class Frames:
-    """Messages to the host. Queued frames are written together, to notify the host only once."""
+    """Messages to the host. They never block, so that the host cannot delay a measurement."""
     def __init__(self):
         self.queued = bytearray()
+        os.set_blocking(1, False)
 
-    def queue(self, kind, payload=b""):
-        self.queued += kind + struct.pack(">I", len(payload)) + payload
+    def queue(self, kind, channel, payload=b""):
+        self.queued += kind + struct.pack(">II", channel, len(payload)) + payload
 
     def flush(self):
-        pending = memoryview(self.queued)
-        while pending:
-            pending = pending[os.write(1, pending):]
-        self.queued = bytearray()
+        while self.queued:
+            try:
+                del self.queued[:os.write(1, self.queued)]
+            except BlockingIOError:
+                return
 
-    def send(self, kind, payload=b""):
-        self.queue(kind, payload)
+    def send(self, kind, channel, payload=b""):
+        self.queue(kind, channel, payload)
         self.flush()
+
+class Host:
+    """Requests from the host: four bytes of length, a letter, and the arguments."""
+    def __init__(self):
+        self.pending = b""
+
+    def read(self):
+        got = os.read(0, CHUNK)
+        if not got:
+            os._exit(0)
+        self.pending += got
+        while len(self.pending) >= 4:
+            size = struct.unpack_from(">I", self.pending)[0]
+            if len(self.pending) < 4 + size:
+                return
+            body = self.pending[4:4 + size]
+            self.pending = self.pending[4 + size:]
+            yield body
+
+class Output:
+    """An output stream of a child, limited to the run's maximum."""
+    def __init__(self, kind, channel, frames):
+        self.kind, self.channel, self.frames = kind, channel, frames
+        self.reader, self.writer = os.pipe()
+        os.set_blocking(self.reader, False)
+        self.left = 0
+
+    def pump(self):
+        try:
+            got = os.read(self.reader, CHUNK)
+        except BlockingIOError:
+            return 0
+        if self.left > 0:
+            self.frames.queue(self.kind, self.channel, got[:self.left])
+            self.left -= len(got)
+        return len(got)
+
+    def drain(self):
+        while self.pump():
+            pass
+
+    def close(self):
+        self.drain()
+        os.close(self.reader)
+        os.close(self.writer)
 
 def become(uid):
     if uid is None:
@@ -46,8 +93,8 @@ def become(uid):
     # Changing the user cleared the parent-death signal.
     libc.prctl(1, signal.SIGKILL)
 
-def set_visible_to_siblings(yes):
-    # While hidden, no process of the same user can trace this one or read its memory.
+def set_visible(yes):
+    # While hidden, no process of the same user can trace this one, read its memory or open its files.
     libc.prctl(4, 1 if yes else 0)
 
 class Action(ctypes.Structure):
@@ -55,7 +102,7 @@ class Action(ctypes.Structure):
                 ("flags", ctypes.c_int), ("restorer", ctypes.c_void_p)]
 
 def ignore_stopped_children():
-    """Sets SA_NOCLDSTOP. The supervisor stops and continues the child itself; each SIGCHLD for that would interrupt it twice per run."""
+    """Sets SA_NOCLDSTOP. The supervisor stops and continues its children itself; each SIGCHLD for that would interrupt it twice per run."""
     action = Action()
     libc.sigaction(signal.SIGCHLD, None, ctypes.byref(action))
     # Python sets SA_ONSTACK. If that flag is missing, the structure has another layout and stays unchanged.
@@ -63,7 +110,35 @@ def ignore_stopped_children():
         action.flags |= 1
         libc.sigaction(signal.SIGCHLD, ctypes.byref(action), None)
 
-def limit_child(config):
+def fork(keep):
+    """Forks. The child keeps only its standard streams and the descriptors in keep. The parent waits until it can measure the child."""
+    ready = os.pipe()
+    child = os.fork()
+    if child:
+        os.close(ready[1])
+        os.read(ready[0], 1)
+        os.close(ready[0])
+        return child
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    # The channel to the host must be gone before another process can open this one's files.
+    null = os.open("/dev/null", os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(null, stream)
+    for name in os.listdir("/proc/self/fd"):
+        if int(name) > 2 and int(name) not in (*keep, ready[1]):
+            try:
+                os.close(int(name))
+            except OSError:
+                pass  # the descriptor of the listing itself
+    # Below the supervisor's priority, so that busy code cannot delay a measurement.
+    os.nice(5)
+    set_visible(True)
+    os.write(ready[1], b"1")
+    os.close(ready[1])
+    return 0
+
+def limit_child(config, cpu_seconds):
     def set_limit(which, value):
         resource.setrlimit(which, (value, value))
     set_limit(resource.RLIMIT_AS, config["memory"])
@@ -72,198 +147,20 @@ def limit_child(config):
     set_limit(resource.RLIMIT_NOFILE, min(1024, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
     set_limit(resource.RLIMIT_CORE, 0)
     set_limit(resource.RLIMIT_MSGQUEUE, 0)
-    if config["cpuSeconds"] is not None:
-        set_limit(resource.RLIMIT_CPU, config["cpuSeconds"])
+    set_limit(resource.RLIMIT_SIGPENDING, min(1024, resource.getrlimit(resource.RLIMIT_SIGPENDING)[1]))
+    if cpu_seconds:
+        set_limit(resource.RLIMIT_CPU, cpu_seconds)
 
-def processes():
-    for name in os.listdir("/proc"):
-        if name.isdigit() and name != "1":
-            yield int(name)
-
-def proportional_memory(pid):
-    with open("/proc/%d/smaps_rollup" % pid) as rollup:
-        for line in rollup:
-            if line.startswith("Pss:"):
-                return int(line.split()[1]) * 1024
-    return 0
-
-def resident_memory(pid):
-    with open("/proc/%d/statm" % pid) as counts:
-        return int(counts.read().split()[1]) * PAGE
-
-def sum_over_processes(measure):
-    total = 0
-    for pid in processes():
-        try:
-            total += measure(pid)
-        except OSError:
-            pass
-    return total
-
-def check_memory(limit):
-    # Only the slower measure counts memory shared by forks once.
-    if sum_over_processes(resident_memory) > limit and sum_over_processes(proportional_memory) > limit:
-        raise Violation("memory")
-
-def check_temporary():
-    for folder in ("/tmp", "/dev/shm"):
-        space = os.statvfs(folder)
-        if space.f_files - space.f_ffree > MOST_TEMPORARY_ENTRIES:
-            raise Violation("temporary")
-
-def open_folder(parent, name):
-    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+def signal_all(number):
     try:
-        return os.open(name, flags, dir_fd=parent)
-    except PermissionError:
-        pass
-    except OSError:
-        return None
-    # Reopen a folder that its owner made unreadable, so that nothing escapes the count.
-    try:
-        handle = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
-        try:
-            os.chmod("/proc/self/fd/%d" % handle, 0o700)
-        finally:
-            os.close(handle)
-        return os.open(name, flags, dir_fd=parent)
-    except OSError:
-        return None
-
-def measure_tree():
-    """Yields None now and then so that output is not delayed, and finally the sum."""
-    total = seen = 0
-    top = os.open(DATA, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    stack = [(top, os.scandir(top))]
-    try:
-        while stack:
-            folder, entries = stack[-1]
-            entry = next(entries, None)
-            if entry is None:
-                stack.pop()
-                entries.close()
-                os.close(folder)
-                continue
-            seen += 1
-            if seen % 1000 == 0:
-                yield None
-            try:
-                facts = entry.stat(follow_symlinks=False)
-            except OSError:
-                continue
-            size = max(facts.st_size, facts.st_blocks * 512, SMALLEST_ENTRY)
-            total += size // max(1, facts.st_nlink) if stat.S_ISREG(facts.st_mode) else size
-            if stat.S_ISDIR(facts.st_mode):
-                if len(stack) >= DEEPEST_FOLDER:
-                    move_to_top(folder, entry.name)
-                    raise Violation("depth")
-                inner = open_folder(folder, entry.name)
-                if inner is not None:
-                    stack.append((inner, os.scandir(inner)))
-        for size in measure_deleted_files():
-            if size is None:
-                yield None
-            else:
-                total += size
-        yield total
-    finally:
-        for folder, entries in stack:
-            entries.close()
-            os.close(folder)
-
-def move_to_top(folder, name):
-    """Moves a folder that is too deep to be counted to the top, where it can be counted and removed."""
-    try:
-        os.rename(name, "%s/too-deep-%s" % (DATA, os.urandom(4).hex()), src_dir_fd=folder)
-    except OSError:
+        os.kill(-1, number)
+    except ProcessLookupError:
         pass
 
-def move_all_deep_folders():
-    for attempt in range(1000):
+def signal_each(pids, number):
+    for pid in pids:
         try:
-            for total in measure_tree():
-                pass
-            return
-        except Violation:
+            os.kill(pid, number)
+        except ProcessLookupError:
             pass
-
-def measure_deleted_files():
-    """Sizes of deleted files, which still use the disk while a process has them open."""
-    device = os.stat(DATA).st_dev
-    seen = set()
-    for pid in list(processes()):
-        folder = "/proc/%d/fd" % pid
-        try:
-            names = os.listdir(folder)
-        except PermissionError:
-            # It made itself unreadable, so its open files cannot be counted.
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-            continue
-        except OSError:
-            continue
-        for name in names:
-            try:
-                facts = os.stat(folder + "/" + name)
-            except OSError:
-                continue
-            if stat.S_ISREG(facts.st_mode) and facts.st_nlink == 0 and facts.st_dev == device:
-                if facts.st_ino not in seen:
-                    seen.add(facts.st_ino)
-                    yield max(facts.st_size, facts.st_blocks * 512)
-        yield None
-
-class Meter:
-    """Measures the sandbox's resources; the longer a measurement takes, the less often."""
-    def __init__(self, config):
-        self.memory = config["memory"]
-        self.disk = config["disk"]
-        self.full = config["full"]
-        self.walk = self.allowed = None
-        self.began = self.last = self.next_disk = self.next_memory = 0.0
-
-    def begin_run(self):
-        """Returns the time until which nothing has to be measured."""
-        now = time.monotonic()
-        self.allowed = None if self.full else self.disk
-        self.next_memory = self.next_disk = now + 0.02
-        return now + 0.002
-
-    def measure(self):
-        now = time.monotonic()
-        if now >= self.next_memory:
-            self.next_memory = now + 0.05
-            check_memory(self.memory)
-            check_temporary()
-        if self.walk is None and now >= self.next_disk:
-            self.walk, self.began = measure_tree(), now
-        if self.walk is not None:
-            self.step()
-
-    def step(self):
-        total = next(self.walk)
-        if total is None:
-            return
-        self.walk, self.last = None, time.monotonic()
-        self.next_disk = self.last + min(2.0, max(0.05, 5 * (self.last - self.began)))
-        self.full = total > self.disk
-        if self.allowed is None:
-            # A run that starts above the limit may delete files, but not grow.
-            self.allowed = max(self.disk, total)
-        if total > self.allowed:
-            raise Violation("disk")
-
-    def needs_count(self):
-        return self.walk is not None or time.monotonic() - self.last >= 1.0
-
-    def end_run(self):
-        if self.walk is None:
-            self.walk = measure_tree()
-        while self.walk is not None:
-            self.step()
-
-    def poll_seconds(self):
-        return 0 if self.walk is not None else 0.02
 `;

@@ -22,7 +22,7 @@ test("explainInterpreterEnd() names the cause", () => {
   expect(explainEnd({ kind: "vanished" }, false)).toBe(
     "The interpreter ended unexpectedly. Its variables are lost.",
   );
-  expect(explainEnd({ kind: "violation", limit: "memory" }, true)).toContain(
+  expect(explainEnd({ kind: "violation", limit: "memory", idle: false }, true)).toContain(
     "may use at most 7 bytes of memory",
   );
 });
@@ -33,7 +33,9 @@ test.each<[ExceededLimit, string]>([
   ["temporary", "/tmp"],
   ["depth", "400 levels deep"],
   ["protocol", "a process other than the interpreter"],
+  ["hidden", "could not be measured"],
+  ["idle", "ran between two runs"],
 ])("explainEnding() explains an exceeded limit: %s", (limit, words) => {
-  expect(explainEnding({ kind: "violation", limit }, LIMITS)).toContain(words);
+  expect(explainEnding({ kind: "violation", limit, idle: false }, LIMITS)).toContain(words);
   expect(explainEnding({ kind: "vanished" }, LIMITS)).toBeNull();
 });

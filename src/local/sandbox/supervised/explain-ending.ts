@@ -45,5 +45,9 @@ function describeLimit(limit: ExceededLimit, limits: ContainerLimits): string {
       return "Stopped: folders in /mnt/data may be nested at most 400 levels deep; deeper ones were moved to its top level.";
     case "protocol":
       return "Stopped: a process other than the interpreter sent a response.";
+    case "hidden":
+      return "Stopped: the usage of a process or folder could not be measured.";
+    case "idle":
+      return "Stopped: a process ran between two runs.";
   }
 }

@@ -21,8 +21,6 @@ export interface SupervisorSettings {
   readonly processes: number;
   /** The folder was above its limit before. Runs may delete files, but not add any. */
   readonly full: boolean;
-  readonly mode: "python" | "shell";
-  readonly cpuSeconds: number | null;
   /** The user to change to, for a launcher that starts the supervisor as root; `null` if it needs no change. */
   readonly uid: number | null;
   /** Limits that the operating system enforces. */

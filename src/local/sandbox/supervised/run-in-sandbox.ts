@@ -1,5 +1,5 @@
 import { BoundedOutput } from "../bounded-output.ts";
-import type { Frame } from "../kernel/frames.ts";
+import { type Frame, type KernelRequest, PYTHON_CHANNEL } from "../kernel/frames.ts";
 import { parseEnding, type SandboxEnding } from "../kernel/parse-answer.ts";
 import type { RunLimits } from "../sandbox.ts";
 import { RunStopper, type StopSettings } from "./run-stopper.ts";
@@ -17,30 +17,32 @@ export interface RunOutcome {
 export type RunEnding =
   | { readonly kind: "done"; readonly payload: Buffer }
   | SandboxEnding
-  /** It ended without a final frame: killed, or never started. */
+  /** The sandbox ended without a last frame: it was killed. */
   | { readonly kind: "vanished" };
+
+/** A request that starts a run. */
+export type RunRequest = Extract<KernelRequest, { readonly op: "python" | "shell" }>;
 
 /** Sends code or a command to a sandbox and waits until it ends. */
 export async function runInSandbox(
   child: SupervisedChild,
-  text: string,
+  request: RunRequest,
   limits: RunLimits,
   stopping: StopSettings,
 ): Promise<RunOutcome> {
   const stdout = new BoundedOutput(limits.maxOutputBytes);
   const stderr = new BoundedOutput(limits.maxOutputBytes);
-  const ending = new Promise<RunEnding>((resolve) => {
-    child.onFrame((frame) => {
-      if (frame?.kind === "o") stdout.write(frame.payload);
-      else if (frame?.kind === "e") stderr.write(frame.payload);
-      else if (frame?.kind !== "r") resolve(toRunEnding(frame));
-    });
+  const channel = request.op === "python" ? PYTHON_CHANNEL : request.channel;
+  const { promise: ending, resolve } = Promise.withResolvers<RunEnding>();
+  child.start(request, channel, (frame) => {
+    if (frame?.kind === "o") stdout.write(frame.payload);
+    else if (frame?.kind === "e") stderr.write(frame.payload);
+    else resolve(toRunEnding(frame));
   });
-  child.send({ op: "run", text, maxOutputBytes: limits.maxOutputBytes });
-  const stop = new RunStopper(child, limits, stopping);
+  const stop = new RunStopper(child, channel, limits, stopping);
   const reached = await ending;
-  if (reached.kind !== "done") await child.exited;
-  child.onFrame(null);
+  if (reached.kind === "violation" || reached.kind === "vanished") await child.exited;
+  child.stopListening(channel);
   const timedOut = await stop.finish();
   return { stdout, stderr, timedOut, ending: reached };
 }

@@ -15,6 +15,7 @@ export interface StopSettings {
 /** Stops one run on timeout or abort, unless it ends first. */
 export class RunStopper {
   readonly #child: SupervisedChild;
+  readonly #channel: number;
   readonly #settings: StopSettings;
   readonly #signal: AbortSignal | undefined;
   readonly #onAbort = (): void => this.#startStopping();
@@ -23,8 +24,14 @@ export class RunStopper {
   #isOver = false;
   #timedOut = false;
 
-  constructor(child: SupervisedChild, { timeoutMs, signal }: RunLimits, stopping: StopSettings) {
+  constructor(
+    child: SupervisedChild,
+    channel: number,
+    { timeoutMs, signal }: RunLimits,
+    stopping: StopSettings,
+  ) {
     this.#child = child;
+    this.#channel = channel;
     this.#settings = stopping;
     this.#signal = signal;
     stopping.deadline.set(timeoutMs, () => {
@@ -51,17 +58,25 @@ export class RunStopper {
 
   /** Interrupts repeatedly, because the code or the command it waits for may swallow an interrupt. */
   async #stop(): Promise<void> {
-    const { clock, graceMs } = this.#settings;
-    const pausing = new AbortController();
-    this.#pause = pausing;
+    const { graceMs } = this.#settings;
     for (let waited = 0; waited < graceMs && !this.#isOver; waited += INTERRUPT_EVERY_MS) {
       this.#child.send({ op: "interrupt" });
-      const milliseconds = Math.min(INTERRUPT_EVERY_MS, graceMs - waited);
-      const pause = clock.sleep(milliseconds, pausing.signal, { background: true });
-      await pause.catch(() => undefined); // the run has ended
+      await this.#sleep(Math.min(INTERRUPT_EVERY_MS, graceMs - waited));
     }
+    if (this.#isOver) return;
+    this.#child.send({ op: "kill", channel: this.#channel });
+    await this.#sleep(KILL_TIMEOUT_MS);
+    // The supervisor does not respond, so everything must end.
     if (!this.#isOver) await this.#child.kill();
+  }
+
+  async #sleep(milliseconds: number): Promise<void> {
+    const pausing = new AbortController();
+    this.#pause = pausing;
+    const pause = this.#settings.clock.sleep(milliseconds, pausing.signal, { background: true });
+    await pause.catch(() => undefined); // the run has ended
   }
 }
 
 const INTERRUPT_EVERY_MS = 200;
+const KILL_TIMEOUT_MS = 2_000;

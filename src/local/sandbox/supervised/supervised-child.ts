@@ -5,24 +5,38 @@ import { BoundedOutput } from "../bounded-output.ts";
 import { encodeRequest, type Frame, FrameReader, type KernelRequest } from "../kernel/frames.ts";
 import type { Launched } from "./launcher.ts";
 
+/** Receives a run's frames, and `null` when the sandbox has ended. */
+export type FrameListener = (frame: Frame | null) => void;
+
 /** One sandbox and everything inside it. Passes its frames on without trusting them. */
 export class SupervisedChild {
   /** Resolves when no process of the sandbox is left. */
   readonly exited: Promise<void>;
+  /** Resolves to whether the supervisor started. */
+  readonly ready: Promise<boolean>;
   readonly #launched: Launched;
   readonly #stderr = new BoundedOutput(4_096);
   readonly #clock: Clock;
-  #listener: ((frame: Frame | null) => void) | null = null;
-  #pendingFrames: Frame[] = [];
+  readonly #listeners = new Map<number, FrameListener>();
+  readonly #setReady: (ready: boolean) => void;
+  #violation: Frame | null = null;
   #ended = false;
 
   constructor(launched: Launched, clock: Clock) {
     this.#launched = launched;
     this.#clock = clock;
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    this.ready = promise;
+    this.#setReady = resolve;
     launched.requests.on("error", () => {});
     this.exited = this.#waitForExit(launched.process);
     launched.complaints.on("data", (chunk: Buffer) => this.#stderr.write(chunk));
     this.#readFrames(launched.frames);
+  }
+
+  /** Whether new runs can start: the sandbox has neither ended nor announced its end. */
+  get isUsable(): boolean {
+    return !this.#ended && this.#violation === null;
   }
 
   /** Output of the launcher, usually the reason why it could not start. */
@@ -30,17 +44,20 @@ export class SupervisedChild {
     return this.#stderr.toText().trim();
   }
 
-  send(request: KernelRequest): void {
-    this.#launched.requests.write(encodeRequest(request));
+  /** Sends a request whose answers `listener` receives until `stopListening`. */
+  start(request: KernelRequest, channel: number, listener: FrameListener): void {
+    this.#listeners.set(channel, listener);
+    if (this.#violation !== null) listener(this.#violation);
+    if (this.#ended) listener(null);
+    this.send(request);
   }
 
-  /** Calls `listener` for each frame, and with `null` after the last one. Replaces the previous listener. */
-  onFrame(listener: ((frame: Frame | null) => void) | null): void {
-    this.#listener = listener;
-    const waiting = this.#pendingFrames;
-    this.#pendingFrames = [];
-    for (const frame of waiting) this.#deliver(frame);
-    if (this.#ended) this.#deliver(null);
+  stopListening(channel: number): void {
+    this.#listeners.delete(channel);
+  }
+
+  send(request: KernelRequest): void {
+    this.#launched.requests.write(encodeRequest(request));
   }
 
   /** Kills every process of the sandbox and waits until they have ended. */
@@ -61,7 +78,8 @@ export class SupervisedChild {
     return new Promise((resolve) => {
       const onExit = (): void => {
         this.#ended = true;
-        this.#deliver(null);
+        this.#setReady(false);
+        for (const listener of [...this.#listeners.values()]) listener(null);
         resolve();
       };
       process.once("close", onExit);
@@ -87,13 +105,14 @@ export class SupervisedChild {
     });
   }
 
-  #deliver(frame: Frame | null): void {
-    if (this.#listener !== null) this.#listener(frame);
-    else if (frame !== null && this.#pendingFrames.length < MAX_PENDING_FRAMES)
-      this.#pendingFrames.push(frame);
+  #deliver(frame: Frame): void {
+    if (frame.kind === "r") this.#setReady(true);
+    else if (frame.kind !== "v") this.#listeners.get(frame.channel)?.(frame);
+    else {
+      this.#violation = frame;
+      for (const listener of [...this.#listeners.values()]) listener(frame);
+    }
   }
 }
 
 const KILL_TIMEOUT_MS = 1_000;
-/** Between runs everything inside is stopped. Only forged frames could arrive, and a few do no harm. */
-const MAX_PENDING_FRAMES = 16;

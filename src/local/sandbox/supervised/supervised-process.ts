@@ -1,5 +1,6 @@
 import type { Clock } from "../../../base/clock.ts";
 import { SUPERVISOR_PROCESSES } from "../container-limits.ts";
+import { PYTHON_CHANNEL } from "../kernel/frames.ts";
 import { joinOutput } from "../kernel/join-output.ts";
 import { parseAnswer } from "../kernel/parse-answer.ts";
 import type { PythonRun, RunLimits, SandboxProcess, ShellRun } from "../sandbox.ts";
@@ -7,7 +8,8 @@ import { Deadline } from "./deadline.ts";
 import { explainEnding, explainInterpreterEnd } from "./explain-ending.ts";
 import type { SupervisedSettings } from "./launcher.ts";
 import { Ownership } from "./ownership.ts";
-import { type RunOutcome, runInSandbox } from "./run-in-sandbox.ts";
+import { type RunOutcome, type RunRequest, runInSandbox } from "./run-in-sandbox.ts";
+import type { StopSettings } from "./run-stopper.ts";
 import { SupervisedChild } from "./supervised-child.ts";
 
 /** How long a run may take to stop. */
@@ -17,7 +19,10 @@ export interface SupervisedTiming {
   readonly graceMs: number;
 }
 
-/** A container's interpreter, started on first use, and its shell commands. */
+/**
+ * A container's interpreter and its shell commands, in one sandbox with one budget. The sandbox is started on
+ * first use, and again after it had to be killed.
+ */
 export class SupervisedProcess implements SandboxProcess {
   readonly #settings: SupervisedSettings;
   readonly #clock: Clock;
@@ -27,8 +32,9 @@ export class SupervisedProcess implements SandboxProcess {
   readonly #deadline: Deadline;
   readonly #children = new Set<SupervisedChild>();
   readonly #pendingRuns = new Set<Promise<unknown>>();
-  #kernel: SupervisedChild | null = null;
+  #child: SupervisedChild | null = null;
   #queue: Promise<unknown> = Promise.resolve();
+  #channels = PYTHON_CHANNEL;
   #isFull = false;
   #disposed = false;
 
@@ -61,14 +67,16 @@ export class SupervisedProcess implements SandboxProcess {
   }
 
   async #runPython(code: string, limits: RunLimits): Promise<PythonRun> {
-    limits.signal?.throwIfAborted();
-    if (this.#ownership?.isSettled() === false) await this.#ownership.settle();
-    const kernel = this.#findKernel() ?? (await this.#startKernel());
-    const stopping = { clock: this.#clock, deadline: this.#deadline, graceMs: this.#graceMs };
-    const outcome = await runInSandbox(kernel, code, limits, stopping);
+    const { maxOutputBytes } = limits;
+    const outcome = await this.#run({ op: "python", text: code, maxOutputBytes }, limits, {
+      clock: this.#clock,
+      deadline: this.#deadline,
+      graceMs: this.#graceMs,
+    });
     const { ending, stderr, stdout, timedOut } = outcome;
     const answer = ending.kind === "done" ? parseAnswer(ending.payload) : null;
-    if (answer === null) await this.#discardKernel(kernel, outcome);
+    // The interpreter's answer was forged.
+    if (ending.kind === "done" && answer === null) await this.#child?.kill();
     const output = joinOutput(stdout, stderr, answer?.order ?? []);
     return {
       stdout: stdout.toText(),
@@ -86,15 +94,22 @@ export class SupervisedProcess implements SandboxProcess {
   }
 
   async #runShell(command: string, limits: RunLimits): Promise<ShellRun> {
-    limits.signal?.throwIfAborted();
-    if (this.#ownership?.isSettled() === false) await this.#ownership.settle();
-    const child = this.#startChild("shell", Math.ceil(limits.timeoutMs / 1000) + 1);
+    const { maxOutputBytes, timeoutMs } = limits;
     const clock = this.#clock;
     using deadline = new Deadline(clock);
-    const outcome = await runInSandbox(child, command, limits, { clock, deadline, graceMs: 0 });
-    this.#recordDiskLimit(outcome);
+    this.#channels += 1;
+    const outcome = await this.#run(
+      {
+        op: "shell",
+        channel: this.#channels,
+        text: command,
+        maxOutputBytes,
+        cpuSeconds: Math.ceil(timeoutMs / 1000) + 1,
+      },
+      limits,
+      { clock, deadline, graceMs: 0 },
+    );
     const { ending, stderr, stdout, timedOut } = outcome;
-    if (ending.kind === "vanished" && child.stderrText !== "") throw createStartError(child);
     const explanation = explainEnding(ending, this.#settings.limits);
     return {
       stdout: stdout.toText(),
@@ -107,40 +122,32 @@ export class SupervisedProcess implements SandboxProcess {
     };
   }
 
-  #findKernel(): SupervisedChild | null {
-    return this.#kernel !== null && this.#children.has(this.#kernel) ? this.#kernel : null;
-  }
-
-  async #startKernel(): Promise<SupervisedChild> {
-    const kernel = this.#startChild("python", null);
-    const ready = await new Promise<boolean>((resolve) => {
-      kernel.onFrame((frame) => resolve(frame?.kind === "r"));
-    });
-    kernel.onFrame(null);
-    if (!ready) {
-      await kernel.kill();
-      throw this.#disposed ? createDisposedError() : createStartError(kernel);
+  /** Runs a request in the sandbox. If the sandbox ends before the request reaches it, it runs in a new one. */
+  async #run(request: RunRequest, limits: RunLimits, stopping: StopSettings): Promise<RunOutcome> {
+    for (let attempt = 1; ; attempt++) {
+      limits.signal?.throwIfAborted();
+      if (this.#ownership?.isSettled() === false) await this.#ownership.settle();
+      const child = await this.#findChild();
+      const outcome = await runInSandbox(child, request, limits, stopping);
+      const { ending } = outcome;
+      if (ending.kind === "violation") this.#isFull = ending.limit === "disk";
+      const isLost = ending.kind === "violation" && ending.idle && !outcome.timedOut;
+      if (!isLost || attempt === MAX_ATTEMPTS) return outcome;
     }
-    this.#kernel = kernel;
-    return kernel;
   }
 
-  async #discardKernel(kernel: SupervisedChild, outcome: RunOutcome): Promise<void> {
-    await kernel.kill();
-    this.#kernel = null;
-    this.#recordDiskLimit(outcome);
+  async #findChild(): Promise<SupervisedChild> {
+    const current = this.#child;
+    const child = current?.isUsable ? current : this.#startChild();
+    if (await child.ready) return child;
+    await child.kill();
+    throw this.#disposed ? createDisposedError() : createStartError(child);
   }
 
-  #recordDiskLimit({ ending }: RunOutcome): void {
-    if (ending.kind === "violation") this.#isFull = ending.limit === "disk";
-  }
-
-  #startChild(mode: "python" | "shell", cpuSeconds: number | null): SupervisedChild {
+  #startChild(): SupervisedChild {
     if (this.#disposed) throw createDisposedError();
     const { enforced, launcher, limits, owner } = this.#settings;
     const launched = launcher.launch({
-      mode,
-      cpuSeconds,
       full: this.#isFull,
       uid: owner,
       memory: limits.memoryBytes,
@@ -149,6 +156,7 @@ export class SupervisedProcess implements SandboxProcess {
       enforced,
     });
     const child = new SupervisedChild(launched, this.#clock);
+    this.#child = child;
     this.#children.add(child);
     void child.exited.then(() => this.#children.delete(child));
     return child;
@@ -186,6 +194,7 @@ function toExitCode({ ending }: RunOutcome): number {
 }
 
 const KILLED = 137;
+const MAX_ATTEMPTS = 3;
 
 function createStartError(child: SupervisedChild): Error {
   return new Error(

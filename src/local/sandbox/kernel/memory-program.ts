@@ -1,0 +1,154 @@
+/** The part of the supervisor that measures memory. */
+export const MEMORY_PROGRAM: string = String.raw`
+MOST_TEMPORARY_ENTRIES = 32768
+MOST_LOCK_BYTES = 1024 * 1024
+# What one descriptor can hold in the kernel: an epoll instance watches up to 1,024 others.
+LARGEST_DESCRIPTOR = 192 * 1024
+PIPE_BYTES = 65536
+OTHER_DESCRIPTOR = 2048
+# How fast one processor can fill memory.
+FILLED_PER_SECOND = 4 * 1024 ** 3
+
+def find_temporary_folders():
+    """The folders whose files are in memory."""
+    found = []
+    for line in (read_all("/proc/self/mountinfo") or b"").decode(errors="replace").splitlines():
+        fields = line.split(" ")
+        kind = fields[fields.index("-") + 1]
+        if fields[4] in ("/tmp", "/dev/shm") and kind == "tmpfs":
+            found.append(fields[4])
+    return found
+
+def find_socket_bytes():
+    """The most that the buffer of one socket can hold. The last message may exceed the buffer by half."""
+    try:
+        pair = socket.socketpair()
+    except OSError:
+        return 0  # no socket can be created at all
+    with pair[0], pair[1]:
+        try:
+            pair[0].setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2 ** 30)
+        except OSError:
+            pass
+        return pair[0].getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) * 3 // 2
+
+class Memory:
+    """Measures all memory of the sandbox: processes, files in memory, sockets and what descriptors hold."""
+    def __init__(self, config, processes):
+        self.limit, self.enforced = config["memory"], config["enforced"]["memory"]
+        self.processes = processes
+        self.temporary = find_temporary_folders()
+        self.socket_bytes = find_socket_bytes()
+        self.sockets = open_proc("/proc/net/sockstat")
+        self.rate = FILLED_PER_SECOND * len(os.sched_getaffinity(0))
+        self.descriptors = self.next_descriptors = 0
+        self.room = 0
+        self.suspected = False
+
+    def check(self, now):
+        self.check_entries()
+        if self.enforced:
+            self.room = self.limit
+            return
+        if now >= self.next_descriptors:
+            self.descriptors = self.count_descriptors()
+            self.check_locks()
+            self.next_descriptors = time.monotonic() + 0.05
+        files, sockets = self.count_files(), self.count_sockets() * self.socket_bytes
+        bound = self.processes.resident() + files + sockets + self.descriptors * LARGEST_DESCRIPTOR
+        self.room = self.limit - bound
+        if self.room < 0:
+            self.check_exactly(files, sockets)
+        else:
+            self.suspected = False
+
+    def check_exactly(self, files, sockets):
+        # Memory shared by forks counts once, and so do files in memory that are mapped.
+        total = self.sum_proportional() + files + sockets + self.sum_descriptors()
+        if total > self.limit and files:
+            total -= min(files, self.sum_mapped_files())
+        self.room = self.limit - total
+        if total <= self.limit:
+            self.suspected = False
+        elif self.suspected or total > 1.5 * self.limit:
+            raise Violation("memory")
+        else:
+            # A process that is about to start a program shares its parent's memory for a moment, and both count.
+            self.suspected = True
+
+    def wait_seconds(self):
+        """How long it takes to fill the rest, within limits."""
+        return 0.003 if self.suspected else min(0.05, max(0.005, self.room / self.rate))
+
+    def check_entries(self):
+        for folder in self.temporary:
+            space = os.statvfs(folder)
+            if space.f_files - space.f_ffree > MOST_TEMPORARY_ENTRIES:
+                raise Violation("temporary")
+
+    def count_files(self):
+        total = 0
+        for folder in self.temporary:
+            space = os.statvfs(folder)
+            total += (space.f_blocks - space.f_bfree) * space.f_frsize
+        return total
+
+    def count_sockets(self):
+        """All sockets of the sandbox, including those that were sent to a process that has not received them."""
+        if self.sockets is None:
+            return 0
+        return int(os.pread(self.sockets, 200, 0).split(b"used ", 1)[1].split(None, 1)[0])
+
+    def count_descriptors(self):
+        total = 0
+        for folder in self.processes.threads():
+            facts = find_status(folder + "/fd")
+            if facts is not None:
+                # Older kernels do not count here.
+                total += max(0, (facts.st_size or len(list_proc(folder + "/fd"))) - 8)
+        return total
+
+    def sum_descriptors(self):
+        total, pipes = 0, set()
+        for folder in self.processes.threads():
+            for name in list_proc(folder + "/fd"):
+                path = "%s/fd/%s" % (folder, name)
+                try:
+                    target = os.readlink(path)
+                except OSError as problem:
+                    explain_unreadable(problem, path)
+                    continue
+                if target == "anon_inode:[eventpoll]":
+                    total += LARGEST_DESCRIPTOR
+                elif target.startswith("pipe:"):
+                    pipes.add(target)
+                else:
+                    total += OTHER_DESCRIPTOR
+        return total + len(pipes) * PIPE_BYTES
+
+    def check_locks(self):
+        # Each lock of a file takes memory, and nothing else limits their number.
+        text = read_all("/proc/locks")
+        if text is not None and len(text) > MOST_LOCK_BYTES:
+            raise Violation("memory")
+
+    def sum_proportional(self):
+        total = 0
+        for process in self.processes.refresh():
+            for line in (read_all("/proc/%d/smaps_rollup" % process.pid) or b"").split(b"\n"):
+                if line.startswith((b"Pss:", b"SwapPss:")):
+                    total += int(line.split()[1]) * 1024
+        return total
+
+    def sum_mapped_files(self):
+        total = 0
+        for process in self.processes.refresh():
+            counts = False
+            for line in (read_all("/proc/%d/smaps" % process.pid) or b"").split(b"\n"):
+                fields = line.split(None, 5)
+                if len(fields) > 1 and b"-" in fields[0]:
+                    counts = len(fields) == 6 and fields[5].startswith((b"/tmp/", b"/dev/shm/"))
+                elif counts and line.startswith(b"Pss:"):
+                    total += int(fields[1]) * 1024
+        return total
+`;

@@ -1,0 +1,145 @@
+/** The part of the supervisor that decides when to measure, and whether everything is stopped between runs. */
+export const METER_PROGRAM: string = `
+class Disk:
+    """Measures the files in /mnt/data: by a walk, and between walks by an upper limit of what was added."""
+    def __init__(self, config, processes):
+        self.limit, self.enforced = config["disk"], config["enforced"]["disk"]
+        self.full = config["full"]
+        self.processes = processes
+        # A walk for less would cost more than it could save.
+        self.slack = min(self.limit // 16, 16 * MEBIBYTE)
+        self.walk = self.walk_mark = self.complete = None
+        self.total, self.mark = 0, self.take_mark()
+        self.allowed = self.limit
+        self.began = self.next_walk = 0.0
+
+    def begin_run(self, now):
+        # A run that starts above the limit may delete files, but not grow.
+        self.allowed = None if self.full else self.limit
+        self.next_walk = max(self.next_walk, now + 0.02) if self.allowed else now
+
+    def take_mark(self):
+        space = os.statvfs(DATA)
+        return self.processes.written(), space.f_bfree * space.f_frsize, space.f_ffree
+
+    def growth(self, mark):
+        """The most that was added since: others may also use the disk, and what a process wrote is lost if nothing waits for it."""
+        written, free, entries = self.take_mark()
+        return max(written - mark[0], mark[1] - free, 0), max(0, mark[2] - entries) * SMALLEST_ENTRY
+
+    def is_suspect(self):
+        if self.enforced or self.allowed is None:
+            return False
+        return sum(self.growth(self.mark)) >= max(self.allowed - self.total, self.slack)
+
+    def step(self):
+        if self.walk is None:
+            self.walk, self.began, self.walk_mark = measure_tree(self.processes), time.monotonic(), self.take_mark()
+        result = next(self.walk)
+        if result is not None:
+            self.walk = None
+            self.finish(*result)
+
+    def finish(self, total, may_miss_files):
+        now = time.monotonic()
+        self.next_walk = now + min(2.0, max(0.2, 5 * (now - self.began)))
+        if not may_miss_files or self.complete is None:
+            self.complete = total, self.walk_mark
+        else:
+            total = max(total, self.complete[0] + self.growth(self.complete[1])[0])
+        self.total, self.mark = total, self.walk_mark
+        self.full = total > self.limit
+        if self.allowed is None:
+            self.allowed = max(self.limit, total)
+        if total > self.allowed:
+            raise Violation("disk")
+
+    def is_due(self, now):
+        return not self.enforced and (self.walk is not None or now >= self.next_walk)
+
+    def walk_for(self, seconds):
+        until = time.monotonic() + seconds
+        self.step()
+        while self.walk is not None and time.monotonic() < until:
+            self.step()
+
+    def count(self):
+        """Walks to the end at once."""
+        self.step()
+        while self.walk is not None:
+            self.step()
+
+class Meter:
+    """Measures while code runs; the longer a measurement takes, the less often."""
+    def __init__(self, config, processes):
+        self.processes = processes
+        self.memory, self.disk = Memory(config, processes), Disk(config, processes)
+        self.next = 0.0
+
+    def begin_run(self, now):
+        self.disk.begin_run(now)
+        self.next = now + self.memory.wait_seconds()
+
+    def measure(self, now):
+        self.memory.check(now)
+        suspect = self.disk.is_suspect()
+        pause = max(self.memory.wait_seconds(), 4 * (time.monotonic() - now))
+        if suspect:
+            self.count_stopped()
+        elif self.disk.is_due(now):
+            self.disk.walk_for(0.002)
+            pause = min(pause, 0.005)
+        self.next = time.monotonic() + pause
+
+    def count_stopped(self):
+        """Counts the files while nothing runs, so that nothing is added meanwhile."""
+        running = [pid for pid, state in self.processes.states().items() if state[0] not in b"TtZX"]
+        signal_all(signal.SIGSTOP)
+        self.disk.walk = None
+        self.disk.count()
+        signal_each(running, signal.SIGCONT)
+
+class Idle:
+    """Checks between runs that everything is stopped and stays so."""
+    def __init__(self, processes):
+        self.processes = processes
+        self.deadline = self.next = 0.0
+        self.ticks, self.waiting = None, set()
+
+    def begin(self, now):
+        self.ticks = None
+        self.deadline = now + 5.0
+        self.next = now + 0.01
+
+    def check(self, now):
+        """Returns whether everything has just stopped."""
+        states = self.processes.states()
+        if self.ticks is None:
+            return self.settle(now, states)
+        for pid, (letter, parent, ticks) in states.items():
+            self.check_process(pid, letter, ticks)
+        self.next = now + 0.1
+        return False
+
+    def settle(self, now, states):
+        # A process stops when it is next scheduled, which takes a while on a busy machine.
+        if any(state[0] not in b"TtZXD" for state in states.values()):
+            if now > self.deadline:
+                raise Violation("idle")
+            signal_all(signal.SIGSTOP)
+            self.next = now + 0.01
+            return False
+        self.ticks = {pid: state[2] for pid, state in states.items()}
+        self.waiting = {pid for pid, state in states.items() if state[0] == b"D"}
+        self.next = now + 0.1
+        return True
+
+    def check_process(self, pid, letter, ticks):
+        # A process that waits for a disk stops after the wait.
+        known = self.ticks.get(pid, -1)
+        if letter not in b"TtZXD" or ticks > known + (5 if pid in self.waiting else 0):
+            raise Violation("idle")
+        if letter != b"D" and pid in self.waiting:
+            self.waiting.discard(pid)
+            self.ticks[pid] = ticks
+`;
