@@ -8,10 +8,12 @@ def open_proc(path):
         return explain_unreadable(problem, path)
 
 def explain_unreadable(problem, path):
-    # What is left of an ended process until its parent waits for it belongs to root, and holds nothing.
+    # A process that ends gives its memory and files back first. What is left then belongs to root.
     if problem.errno in NOT_THERE or problem.errno == errno.EACCES and has_ended(path.split("/")[2]):
         return None
     raise Violation("hidden") from problem
+
+EXITING = 4  # a flag of the kernel
 
 def has_ended(pid):
     try:
@@ -20,7 +22,8 @@ def has_ended(pid):
             text = os.read(handle, 4096)
         finally:
             os.close(handle)
-        return text[text.rindex(b")") + 2:][:1] in b"ZX"
+        fields = text[text.rindex(b")") + 2:].split()
+        return fields[0] in b"ZX" or bool(int(fields[6]) & EXITING)
     except OSError as problem:
         return problem.errno in NOT_THERE
 
