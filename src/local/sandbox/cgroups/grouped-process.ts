@@ -3,6 +3,7 @@ import type { ContainerLimits } from "../container-limits.ts";
 import type { PythonRun, RunLimits, SandboxProcess, ShellRun } from "../sandbox.ts";
 import { explainEnding } from "../supervised/explain-ending.ts";
 import { IdleFreezer } from "./idle-freezer.ts";
+import { MemoryKillWatch } from "./memory-kill-watch.ts";
 import type { ResourceGroup } from "./resource-control.ts";
 
 /** A container's process whose limits are held by a group, which is frozen while no run is in progress. */
@@ -10,8 +11,8 @@ export class GroupedProcess implements SandboxProcess {
   readonly #process: SandboxProcess;
   readonly #group: ResourceGroup;
   readonly #freezer: IdleFreezer;
+  readonly #memory: MemoryKillWatch;
   readonly #explanation: string;
-  #kills = 0;
 
   constructor(
     process: SandboxProcess,
@@ -21,12 +22,14 @@ export class GroupedProcess implements SandboxProcess {
     this.#process = process;
     this.#group = group;
     this.#freezer = new IdleFreezer(group, clock);
-    this.#explanation = explainEnding({ kind: "violation", limit: "memory" }, limits) ?? "";
+    this.#memory = new MemoryKillWatch(group, clock);
+    this.#explanation =
+      explainEnding({ kind: "violation", limit: "memory", idle: false }, limits) ?? "";
   }
 
   async python(code: string, limits: RunLimits): Promise<PythonRun> {
-    const run = await this.#freezer.keepThawed(() => this.#process.python(code, limits));
-    if (!this.#ranOutOfMemory()) return run;
+    const run = await this.#run(() => this.#process.python(code, limits));
+    if (!this.#memory.ranOutOfMemory()) return run;
     if (run.died) return { ...run, error: `${this.#explanation} Its variables are lost.` };
     return {
       ...run,
@@ -36,8 +39,8 @@ export class GroupedProcess implements SandboxProcess {
   }
 
   async shell(command: string, limits: RunLimits): Promise<ShellRun> {
-    const run = await this.#freezer.keepThawed(() => this.#process.shell(command, limits));
-    if (!this.#ranOutOfMemory() || run.stderr.endsWith(this.#explanation)) return run;
+    const run = await this.#run(() => this.#process.shell(command, limits));
+    if (!this.#memory.ranOutOfMemory() || run.stderr.endsWith(this.#explanation)) return run;
     return { ...run, stderr: appendLine(run.stderr, this.#explanation) };
   }
 
@@ -51,12 +54,8 @@ export class GroupedProcess implements SandboxProcess {
     }
   }
 
-  /** Whether the kernel killed a process since the last call. */
-  #ranOutOfMemory(): boolean {
-    const kills = this.#group.countMemoryKills();
-    const isNew = kills > this.#kills;
-    this.#kills = kills;
-    return isNew;
+  #run<Run>(work: () => Promise<Run>): Promise<Run> {
+    return this.#freezer.keepThawed(() => this.#memory.during(work));
   }
 }
 

@@ -35,7 +35,7 @@ def find_socket_bytes():
 class Memory:
     """Measures all memory of the sandbox: processes, files in memory, sockets and what descriptors hold."""
     def __init__(self, config, processes):
-        self.limit, self.enforced = config["memory"], config["enforced"]["memory"]
+        self.limit = config["memory"]
         self.processes = processes
         self.temporary = find_temporary_folders()
         self.socket_bytes = find_socket_bytes()
@@ -47,9 +47,6 @@ class Memory:
 
     def check(self, now):
         self.check_entries()
-        if self.enforced:
-            self.room = self.limit
-            return
         if now >= self.next_descriptors:
             self.descriptors = self.count_descriptors()
             self.check_locks()

@@ -11,7 +11,7 @@ class Disk:
         self.walk = self.walk_mark = self.complete = None
         self.total, self.mark = 0, self.take_mark()
         self.allowed = self.limit
-        self.began = self.next_walk = 0.0
+        self.began = self.next_walk = self.next_suspicion = 0.0
 
     def begin_run(self, now):
         # A run that starts above the limit may delete files, but not grow.
@@ -23,14 +23,17 @@ class Disk:
         return self.processes.written(), space.f_bfree * space.f_frsize, space.f_ffree
 
     def growth(self, mark):
-        """The most that was added since: others may also use the disk, and what a process wrote is lost if nothing waits for it."""
+        """The most that was added since: what was written, and what the disk has less of, which others may have used."""
         written, free, entries = self.take_mark()
-        return max(written - mark[0], mark[1] - free, 0), max(0, mark[2] - entries) * SMALLEST_ENTRY
+        return written - mark[0], max(0, mark[1] - free), max(0, mark[2] - entries) * SMALLEST_ENTRY
 
     def is_suspect(self):
         if self.enforced or self.allowed is None:
             return False
-        return sum(self.growth(self.mark)) >= max(self.allowed - self.total, self.slack)
+        written, used, entries = self.growth(self.mark)
+        room = max(self.allowed - self.total, self.slack)
+        # What a process wrote is lost if no other waits for it. Then only the disk tells, which is no reason to walk all the time.
+        return written >= room or used + entries >= room and time.monotonic() >= self.next_suspicion
 
     def step(self):
         if self.walk is None:
@@ -43,10 +46,11 @@ class Disk:
     def finish(self, total, may_miss_files):
         now = time.monotonic()
         self.next_walk = now + min(2.0, max(0.2, 5 * (now - self.began)))
+        self.next_suspicion = now + 4 * (now - self.began)
         if not may_miss_files or self.complete is None:
             self.complete = total, self.walk_mark
         else:
-            total = max(total, self.complete[0] + self.growth(self.complete[1])[0])
+            total = max(total, self.complete[0] + max(self.growth(self.complete[1])[:2]))
         self.total, self.mark = total, self.walk_mark
         self.full = total > self.limit
         if self.allowed is None:

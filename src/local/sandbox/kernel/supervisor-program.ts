@@ -143,7 +143,8 @@ def limit_child(config, cpu_seconds):
         resource.setrlimit(which, (value, value))
     set_limit(resource.RLIMIT_AS, config["memory"])
     set_limit(resource.RLIMIT_FSIZE, config["disk"])
-    set_limit(resource.RLIMIT_NPROC, config["processes"])
+    # Fewer than the sandbox may have, so that code cannot keep the supervisor from starting a run.
+    set_limit(resource.RLIMIT_NPROC, config["processes"] - 2)
     set_limit(resource.RLIMIT_NOFILE, min(1024, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
     set_limit(resource.RLIMIT_CORE, 0)
     set_limit(resource.RLIMIT_MSGQUEUE, 0)
