@@ -2,7 +2,9 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { NO_BARRIER } from "./barrier.ts";
 import { WasmChild } from "./child.ts";
+import { encodeFrame } from "./frames.ts";
 import { wasmSandbox } from "./wasm-sandbox.ts";
 
 const MiB = 1024 * 1024;
@@ -17,7 +19,7 @@ afterEach(() => rm(pyodide, { recursive: true, force: true }));
 async function startChild(body: string, startMs?: number): Promise<WasmChild> {
   await writeFile(join(pyodide, "pyodide.mjs"), `export async function loadPyodide() { ${body} }`);
   const limits = { memoryBytes: 64 * MiB, diskBytes: MiB, maxFiles: 10 };
-  return new WasmChild({ pyodide, ...limits, startMs });
+  return new WasmChild({ pyodide, ...limits, startMs }, NO_BARRIER);
 }
 
 describe("WasmChild with a broken interpreter", () => {
@@ -35,12 +37,17 @@ describe("WasmChild with a broken interpreter", () => {
   });
 
   test("is killed for a message that no interpreter sends, and then ignored", async () => {
-    const forged =
-      "process.send({ type: 'exec', command: 'ls' }); process.send({ type: 'ready' });";
-    const child = await startChild(`${forged} await new Promise(() => {})`);
-    await expect(child.waitUntilReady()).rejects.toThrow(
-      "a message that the interpreter never sends",
-    );
+    const forge = (frame: Buffer) =>
+      `(await import('node:fs')).writeSync(4, Buffer.from('${frame.toString("hex")}', 'hex'));`;
+    const wait = "await new Promise(() => setInterval(() => {}, 1000))";
+    const exec = forge(encodeFrame({ type: "exec", command: "ls" }));
+    const ready = forge(encodeFrame({ type: "ready" }));
+    for (const forged of [exec + ready, forge(Buffer.alloc(8, 0xff)), forge(Buffer.alloc(8, 0))]) {
+      const child = await startChild(forged + wait);
+      await expect(child.waitUntilReady()).rejects.toThrow(
+        "a message that the interpreter never sends",
+      );
+    }
   });
 
   test("reports Node's output after a crash", async () => {
@@ -75,7 +82,6 @@ describe("WasmChild with a broken interpreter", () => {
     const child = await startChild(
       "globalThis.hog = Array.from({ length: 9 }, () => Buffer.alloc(2 ** 26, 1)); await new Promise(() => setInterval(() => {}, 99))",
     );
-    using _watch = child.watchMemory();
     await expect(child.waitUntilReady()).rejects.toThrow("it used more than its 64 MiB of memory");
   });
 });
@@ -92,9 +98,18 @@ describe("The probe of the wasm sandbox", () => {
     const body = `
       const nothing = () => {};
       const FS = { filesystems: {}, mkdirTree: nothing, readdir: () => [] };
-      const runPython = () => () => ({ toJs: () => ["no sums today", []], destroy: nothing });
-      const loadPyodide = async () => ({
-        FS, runPython, setInterruptBuffer: nothing, setStdout: nothing, setStderr: nothing });
+      const answer = Buffer.from('{"error":"no sums today"}');
+      const exports = {
+        malloc: () => 1, free: nothing, PyUnicode_FromStringAndSize: () => 1, PyObject_CallOneArg: () => 1,
+        PyBytes_AsString: () => 8, PyBytes_Size: () => answer.length, PyErr_Clear: nothing,
+        Py_IncRef: nothing, Py_DecRef: nothing };
+      const HEAPU8 = new Uint8Array(4096);
+      WebAssembly.instantiate = async () => ({ instance: { exports } });
+      const loadPyodide = async () => {
+        HEAPU8.set(answer, 8);
+        await WebAssembly.instantiate(null, { env: {} });
+        return { FS, _module: { get HEAPU8() { HEAPU8.set(answer, 8); return HEAPU8; } }, runPython: () => 1,
+          setInterruptBuffer: nothing, setStdout: nothing, setStderr: nothing }; };
       export { loadPyodide };`;
     await writeFile(join(pyodide, "pyodide.mjs"), body);
     const { reason } = await wasmSandbox({ pyodide }).probe();

@@ -130,3 +130,31 @@ test.each([
 ])("isPlainPath(%j) is %j", (path, plain) => {
   expect(isPlainPath(path)).toBe(plain);
 });
+
+describe("A file that arrives in pieces", () => {
+  const LIMITS = { diskBytes: 10, maxFiles: 10 };
+  const piece = (path: string, text: string, more = true): FileChange => ({
+    ...{ change: "file", path, bytes: Buffer.from(text), more },
+  });
+
+  test("is joined, within the disk limit", async () => {
+    const folder = new WasmFolder(root, LIMITS);
+    expect(await folder.applyChanges([piece("a", "12"), piece("a", "34")])).toEqual([]);
+    expect(await folder.applyChanges([piece("a", "56", false)])).toEqual([]);
+    await folder.removeUnfinished();
+    expect(await readFile(join(root, "a"), "utf8")).toBe("123456");
+    const large = [piece("b", "12"), piece("b", "345"), piece("b", "6"), piece("b", "7", false)];
+    expect(await folder.applyChanges([...large, piece("c", "x", false)])).toEqual(["b"]);
+    expect(await readdir(root)).toEqual(["a", "c"]);
+    expect(await folder.applyChanges([piece("d", "x".repeat(11), false)])).toEqual(["d"]);
+  });
+
+  test("is removed if its end never arrives", async () => {
+    const folder = new WasmFolder(root, LIMITS);
+    await folder.applyChanges([piece("a", "12")]);
+    await folder.applyChanges([piece("b", "12"), piece("c", "x", false)]);
+    await folder.applyChanges([piece("d", "12")]);
+    await folder.removeUnfinished();
+    expect(await readdir(root)).toEqual(["c"]);
+  });
+});

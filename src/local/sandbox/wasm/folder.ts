@@ -1,8 +1,8 @@
-import type { Stats } from "node:fs";
-import { lstat, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { constants, type Stats } from "node:fs";
+import { lstat, mkdir, open, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { replaceFile } from "../../../host/open-no-follow.ts";
-import type { FileChange } from "./kernel-messages.ts";
+import type { FileChange, FileContent } from "./kernel-messages.ts";
 
 const PARALLEL_WRITES = 32;
 
@@ -18,6 +18,8 @@ export class WasmFolder {
   readonly #limits: WasmFolderLimits;
   #known = new Map<string, KnownEntry>();
   #bytes = 0;
+  /** A file of which more bytes follow. Not kept if it did not fit; the rest of it is then ignored. */
+  #unfinished: { readonly path: string; readonly isKept: boolean } | undefined;
 
   constructor(root: string, limits: WasmFolderLimits) {
     this.#root = root;
@@ -51,7 +53,10 @@ export class WasmFolder {
     const refused: string[] = [];
     let together: Promise<void>[] = [];
     for (const change of changes) {
-      if (!this.#reserve(change)) refused.push(change.path);
+      const isPiece = change.change === "file" && (change.more || this.#unfinished);
+      if (isPiece) {
+        if (!(await this.#addPiece(change))) refused.push(change.path);
+      } else if (!this.#reserve(change, getSize(change))) refused.push(change.path);
       else if (change.change === "file") together.push(this.#write(change.path, change.bytes));
       else await this.#applyOther(change);
       if (together.length < PARALLEL_WRITES) continue;
@@ -62,11 +67,42 @@ export class WasmFolder {
     return refused;
   }
 
+  /** Removes a file whose last bytes have not arrived. */
+  async removeUnfinished(): Promise<void> {
+    const unfinished = this.#unfinished;
+    this.#unfinished = undefined;
+    if (!unfinished?.isKept) return;
+    this.#forgetPath(unfinished.path);
+    await this.#remove(unfinished.path);
+  }
+
+  /** Adds bytes to a file that arrives in pieces. Returns false once, at the piece that does not fit. */
+  async #addPiece({ path, bytes, more = false }: FileContent): Promise<boolean> {
+    const previous = this.#unfinished?.path === path ? this.#unfinished : undefined;
+    if (!previous) await this.removeUnfinished();
+    this.#unfinished = more ? (previous ?? { path, isKept: true }) : undefined;
+    if (previous?.isKept === false) return true; // already refused
+    const size = (previous ? (this.#known.get(path)?.bytes ?? 0) : 0) + bytes.length;
+    if (this.#reserve({ change: "file", path }, size)) {
+      await (previous ? this.#append(path, bytes) : this.#write(path, bytes));
+      return true;
+    }
+    if (previous && this.#forgetPath(path)) await this.#remove(path);
+    if (more) this.#unfinished = { path, isKept: false };
+    return false;
+  }
+
+  async #append(path: string, bytes: Uint8Array): Promise<void> {
+    const { O_APPEND, O_NOFOLLOW = 0, O_WRONLY } = constants;
+    await using file = await open(join(this.#root, path), O_APPEND | O_NOFOLLOW | O_WRONLY);
+    await file.writeFile(bytes);
+    this.#known.set(path, toKnownEntry(await file.stat()));
+  }
+
   /** Whether a change is allowed. If so, reserves its space. */
-  #reserve({ change, path, ...rest }: FileChange): boolean {
+  #reserve({ change, path }: Pick<FileChange, "change" | "path">, bytes: number): boolean {
     if (change === "deleted") return true; // only known paths can be deleted, and those were admitted
     if (!isPlainPath(path)) return false;
-    const bytes = "bytes" in rest ? rest.bytes.length : 0;
     const known = this.#known.get(path);
     if (!known && this.#known.size >= this.#limits.maxFiles) return false;
     if (this.#bytes - (known?.bytes ?? 0) + bytes > this.#limits.diskBytes) return false;
@@ -153,6 +189,10 @@ async function statIfExists(place: string): Promise<Stats | undefined> {
   } catch {
     return undefined; // it does not exist
   }
+}
+
+function getSize(change: FileChange): number {
+  return change.change === "file" ? change.bytes.length : 0;
 }
 
 function getParentPath(path: string): string {

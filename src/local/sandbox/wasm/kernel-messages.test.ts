@@ -7,10 +7,11 @@ test.each([
   { type: "ready" },
   { type: "failed", problem: "no" },
   { type: "output", stream: "stderr", bytes },
-  { type: "ran", error: null, images: [{ mediaType: "image/png", base64: "" }], timedOut: true },
+  { type: "ran", error: null, images: [bytes], timedOut: true },
   {
     type: "changes",
     changes: [
+      { change: "file", path: "a", bytes, more: true },
       { change: "file", path: "a", bytes },
       { change: "deleted", path: "b" },
     ],
@@ -30,7 +31,7 @@ test.each([
   { type: "ran", error: 1, images: [], timedOut: true },
   { type: "ran", error: null, images: [], timedOut: 1 },
   { type: "ran", error: null, images: "", timedOut: true },
-  { type: "ran", error: null, images: [{ mediaType: "text/html", base64: "" }], timedOut: true },
+  { type: "ran", error: null, images: ["text"], timedOut: true },
   { type: "ran", error: null, images: [1], timedOut: true },
   { type: "changes", changes: [{ change: "file", path: "a" }] },
   { type: "changes", changes: [{ change: "link", path: "a", bytes }] },

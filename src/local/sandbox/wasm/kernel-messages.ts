@@ -1,11 +1,19 @@
 import { isPlainObject } from "../../../base/freeze.ts";
-import type { SandboxImage } from "../sandbox.ts";
 
 /** A change to one path below `/mnt/data`, reported by the side that made it. */
 export type FileChange =
   | { readonly change: "folder"; readonly path: string }
-  | { readonly change: "file"; readonly path: string; readonly bytes: Uint8Array }
+  | {
+      readonly change: "file";
+      readonly path: string;
+      readonly bytes: Uint8Array;
+      /** Whether more bytes of the same file follow in the next change. */
+      readonly more?: boolean | undefined;
+    }
   | { readonly change: "deleted"; readonly path: string };
+
+/** A change to the bytes of one file. */
+export type FileContent = Extract<FileChange, { readonly change: "file" }>;
 
 /** A message to the child process. */
 export type KernelCommand =
@@ -25,7 +33,8 @@ export type KernelMessage =
   | {
       readonly type: "ran";
       readonly error: string | null;
-      readonly images: readonly SandboxImage[];
+      /** PNG images. */
+      readonly images: readonly Uint8Array[];
       readonly timedOut: boolean;
     }
   | { readonly type: "changes"; readonly changes: readonly FileChange[] }
@@ -60,25 +69,21 @@ export function parseKernelMessage(message: unknown): KernelMessage | null {
 
 function parseRunMessage(message: Readonly<Record<string, unknown>>): KernelMessage | null {
   const { error, timedOut } = message;
-  const images = parseList(message["images"], parseImage);
+  const images = parseList(message["images"], (image) =>
+    image instanceof Uint8Array ? image : null,
+  );
   if (error !== null && typeof error !== "string") return null;
   if (typeof timedOut !== "boolean" || images === null) return null;
   return { type: "ran", error, images, timedOut };
 }
 
-function parseImage(image: unknown): SandboxImage | null {
-  if (!isPlainObject(image)) return null;
-  const { mediaType, base64 } = image;
-  if (mediaType !== "image/png" || typeof base64 !== "string") return null;
-  return { mediaType, base64 };
-}
-
 function parseChange(entry: unknown): FileChange | null {
   if (!isPlainObject(entry)) return null;
-  const { change, path, bytes } = entry;
+  const { change, path, bytes, more } = entry;
   if (typeof path !== "string") return null;
   if (change === "folder" || change === "deleted") return { change, path };
-  return change === "file" && bytes instanceof Uint8Array ? { change, path, bytes } : null;
+  if (change !== "file" || !(bytes instanceof Uint8Array)) return null;
+  return { change, path, bytes, ...(more === true && { more }) };
 }
 
 function parseList<Item>(

@@ -1,4 +1,5 @@
 import type { PythonRun, RunLimits, SandboxProcess, ShellRun } from "../sandbox.ts";
+import { type Barrier, findBarrier } from "./barrier.ts";
 import { WasmChild, type WasmChildOptions } from "./child.ts";
 import type { WasmFolder } from "./folder.ts";
 import type { FileChange } from "./kernel-messages.ts";
@@ -15,13 +16,19 @@ const NO_SHELL = [
 export class WasmProcess implements SandboxProcess {
   readonly #options: WasmChildOptions;
   readonly #folder: WasmFolder;
+  readonly #findBarrier: () => Promise<Barrier>;
   #child: WasmChild | undefined;
   #queue: Promise<unknown> = Promise.resolve();
   #disposed = false;
 
-  constructor(options: WasmChildOptions, folder: WasmFolder) {
+  constructor(
+    options: WasmChildOptions,
+    folder: WasmFolder,
+    findBarrierHere: () => Promise<Barrier> = findBarrier,
+  ) {
     this.#options = options;
     this.#folder = folder;
+    this.#findBarrier = findBarrierHere;
   }
 
   /** Starts the interpreter before the first run. */
@@ -52,20 +59,23 @@ export class WasmProcess implements SandboxProcess {
   async #runPython(code: string, limits: RunLimits): Promise<PythonRun> {
     limits.signal?.throwIfAborted();
     const child = await this.#ensureChild();
-    using _watch = child.watchMemory();
+    child.resume();
     await this.#sendChanges(child);
     const run = new WasmRun(child, this.#folder, limits);
     const result = await run.execute(code);
+    child.pause();
     if (result.died) this.#child = undefined;
     limits.signal?.throwIfAborted();
     return result;
   }
 
   async #ensureChild(): Promise<WasmChild> {
-    if (this.#disposed) throw new Error("The sandbox process was disposed of. Open another one.");
+    if (this.#disposed) throw createDisposedError();
     if (this.#child && !this.#child.hasExited) return this.#child;
     this.#folder.reset();
-    const child = new WasmChild(this.#options);
+    const barrier = await this.#findBarrier();
+    if (this.#disposed) throw createDisposedError();
+    const child = new WasmChild(this.#options, barrier);
     this.#child = child;
     await child.waitUntilReady();
     return child;
@@ -85,4 +95,8 @@ export class WasmProcess implements SandboxProcess {
     }
     if (changes.length > 0) await child.send({ type: "changes", changes });
   }
+}
+
+function createDisposedError(): Error {
+  return new Error("The sandbox process was disposed of. Open another one.");
 }

@@ -1,11 +1,12 @@
 import type { PythonRun, RunLimits } from "../sandbox.ts";
 import type { WasmChild } from "./child.ts";
 import type { WasmFolder } from "./folder.ts";
-import type { KernelMessage } from "./kernel-messages.ts";
+import type { FileChange, KernelMessage } from "./kernel-messages.ts";
 
 // Milliseconds that interrupted code may take to stop, and that its files may take to arrive.
 const GRACE_MS = 1_000;
 const FILES_MS = 60_000;
+const MAX_REJECTED = 100_000;
 
 /** One run, seen from the parent process: enforces its limits and stores its files. */
 export class WasmRun {
@@ -43,6 +44,7 @@ export class WasmRun {
       await this.#child.send({ type: "run", code, timeoutMs, maxOutputBytes });
       const survived = (await Promise.race([kept, this.#child.exited])) === true;
       await this.#storing;
+      await this.#folder.removeUnfinished();
       return this.#createResult(survived && this.#child.exitReason === undefined);
     } finally {
       clearTimeout(this.#timer);
@@ -51,7 +53,8 @@ export class WasmRun {
     }
   }
 
-  #handleMessage(message: KernelMessage, done: () => void): void {
+  /** Resolves when the next message may be read. */
+  async #handleMessage(message: KernelMessage, done: () => void): Promise<void> {
     switch (message.type) {
       case "output":
         this.#add(message.stream === "stdout" ? this.#stdout : this.#stderr, message.bytes);
@@ -61,14 +64,15 @@ export class WasmRun {
         this.#killAfter(FILES_MS);
         break;
       case "changes":
-        this.#store(async () =>
-          this.#rejectedPaths.push(...(await this.#folder.applyChanges(message.changes))),
-        );
+        this.#storing = this.#store(message.changes);
+        await this.#storing;
         break;
       case "filesSent":
         this.#rejectedPaths.push(...message.rejected);
         done();
         break;
+      default:
+        this.#child.kill("it sent a message that does not belong to a run");
     }
   }
 
@@ -76,11 +80,14 @@ export class WasmRun {
     this.#printed.push(stream.add(bytes));
   }
 
-  #store(step: () => Promise<unknown>): void {
-    this.#storing = this.#storing.then(step).then(
-      () => {},
-      (error) => this.#child.kill(`its files could not be stored: ${String(error)}`),
-    );
+  async #store(changes: readonly FileChange[]): Promise<void> {
+    try {
+      const refused = await this.#folder.applyChanges(changes);
+      // Only a few are shown.
+      if (this.#rejectedPaths.length < MAX_REJECTED) this.#rejectedPaths.push(...refused);
+    } catch (error) {
+      this.#child.kill(`its files could not be stored: ${String(error)}`);
+    }
   }
 
   #killAfter(ms: number): void {
@@ -106,7 +113,10 @@ export class WasmRun {
       stderr,
       ...(stdout !== "" && stderr !== "" && { output: toText(this.#printed) }),
       error: ran?.error ?? null,
-      images: ran?.images ?? [],
+      images: (ran?.images ?? []).map((png) => ({
+        mediaType: "image/png",
+        base64: Buffer.from(png).toString("base64"),
+      })),
       timedOut: this.#timedOut || (ran?.timedOut ?? false),
       truncated: this.#stdout.truncated || this.#stderr.truncated,
       died: !survived,

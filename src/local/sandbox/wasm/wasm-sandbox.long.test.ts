@@ -32,8 +32,12 @@ describe.skipIf(missing)("wasmSandbox()", () => {
 
   test("is usable after a trial run, and states its limits", async () => {
     const sandbox = wasmSandbox();
-    expect(await sandbox.probe()).toEqual({ usable: true, reason: "a trial run succeeded" });
-    expect(sandbox.isolation).toContain("not by the operating system");
+    expect(await sandbox.probe()).toEqual({
+      usable: true,
+      reason: expect.stringMatching(/^a trial run succeeded, (inside|without a barrier)/),
+      limits: expect.objectContaining({ memory: "watched", disk: "enforced" }),
+    });
+    expect(sandbox.isolation).toContain("Without bubblewrap it is not a security boundary");
   });
 
   test("keeps state between runs and prints the last expression, like Jupyter", async () => {
@@ -98,6 +102,13 @@ describe.skipIf(missing)("wasmSandbox()", () => {
     expect(await readdir(root)).toEqual(["a"]);
     await rm(join(root, "a"), { recursive: true });
     expect((await python("os.listdir('.')")).stdout).toBe("[]\n");
+  });
+
+  test("runs coroutines with asyncio.run(), and leaves none running", async () => {
+    const code = "import asyncio\nasync def main():\n  await asyncio.sleep(0.01)\n  return 42\n";
+    expect((await python(`${code}asyncio.run(main())`)).stdout).toBe("42\n");
+    const forever = "async def wait(): await asyncio.get_running_loop().create_future()\n";
+    expect((await python(`${forever}asyncio.run(wait())`)).error).toContain("would wait forever");
   });
 
   test("imports a module from the folder", async () => {

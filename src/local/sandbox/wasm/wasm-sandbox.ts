@@ -3,7 +3,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { getErrorMessage } from "../../../base/errors.ts";
-import type { Sandbox, SandboxOptions } from "../sandbox.ts";
+import type { LimitReport, Sandbox, SandboxOptions } from "../sandbox.ts";
+import { findBarrier } from "./barrier.ts";
 import { findPyodide } from "./child.ts";
 import { WasmFolder } from "./folder.ts";
 import { WasmProcess } from "./process.ts";
@@ -17,7 +18,10 @@ export interface WasmSandboxOptions {
   readonly pyodide?: string | undefined;
 }
 
-/** Creates a sandbox that runs Python in WebAssembly (Pyodide), in a child process that cannot read host files. No shell. */
+/**
+ * Creates a sandbox that runs Python in WebAssembly (Pyodide), in a child process. No shell. Where bubblewrap works, the
+ * child also runs inside it. Elsewhere it is not a security boundary: use it for code that you trust. `probe()` reports which.
+ */
 export function wasmSandbox({ pyodide }: WasmSandboxOptions = {}): Sandbox {
   const folder = pyodide ?? findPyodide() ?? "";
   const isInstalled = () => existsSync(join(folder, "pyodide.mjs"));
@@ -32,11 +36,21 @@ export function wasmSandbox({ pyodide }: WasmSandboxOptions = {}): Sandbox {
 const MISSING = "pyodide is not installed: npm install pyodide";
 
 const ISOLATION = [
-  "Python runs as WebAssembly in a separate Node process without environment variables. Node's permission model denies",
-  "that process files, other processes and threads. The network and signals to other processes are closed by the process",
-  "itself before any code runs, not by the operating system (Node 26 denies the network as well).",
-  "A flaw in V8 or Node would run code with your user's rights. Memory, disk, time and output are limited; CPU share is not.",
+  "Python runs as WebAssembly in a separate Node process and has no way to an object of JavaScript. Node's permission model",
+  "denies that process files, other processes and threads, and it closes its network itself before any code runs.",
+  "Where bubblewrap works, the process is also inside it: no network, no other processes, no files of the host, few system calls.",
+  "Without bubblewrap it is not a security boundary: a flaw in V8 or Node would run code with your user's rights.",
+  "Memory, disk, time and output are limited; CPU share is not.",
 ].join(" ");
+
+const LIMITS: LimitReport = {
+  memory: "watched",
+  processes: "enforced",
+  disk: "enforced",
+  means:
+    "WebAssembly's memory limit, the process's memory measured 20 times a second, no processes or threads, " +
+    "and files checked before they are stored",
+};
 
 async function openProcess(
   pyodide: string,
@@ -69,7 +83,8 @@ async function runTrial(open: Sandbox["open"]): ReturnType<Sandbox["probe"]> {
     await using trial = await open({ root, memoryBytes: 128 * MiB });
     const run = await trial.python("6 * 7", { timeoutMs: 20_000, maxOutputBytes: 1_000 });
     if (run.stdout !== "42\n") throw new Error(run.error ?? run.stderr);
-    return { usable: true, reason: "a trial run succeeded" };
+    const { description } = await findBarrier();
+    return { usable: true, reason: `a trial run succeeded, ${description}`, limits: LIMITS };
   } catch (error) {
     const what = getErrorMessage(error).trim();
     const remedy = "npm install pyodide@314 on Node 22.19 or later";

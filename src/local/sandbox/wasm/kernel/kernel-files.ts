@@ -1,4 +1,4 @@
-import type { FileChange } from "./kernel-messages.ts";
+import type { FileChange } from "../kernel-messages.ts";
 import type { FileStat, MemoryFiles, MemoryNode, PyodideFiles } from "./pyodide.ts";
 
 const ROOT = "/mnt/data";

@@ -1,6 +1,9 @@
-/** Python code that runs first in the interpreter. It defines a function that returns the function to run one cell. */
+/**
+ * Python code that runs first in the interpreter. It removes Pyodide's access to JavaScript, and defines a function
+ * that returns the function to run one cell.
+ */
 export const BOOTSTRAP = `
-import ast, base64, linecache, os, sys, time, traceback
+import ast, asyncio, base64, gc, json, linecache, os, sys, time, traceback
 
 os.makedirs("/mnt/data", exist_ok=True)
 os.chdir("/mnt/data")
@@ -9,7 +12,9 @@ sys.stdout.reconfigure(line_buffering=True)
 
 def _wink_start():
     main = sys.modules["__main__"].__dict__
-    real_sleep, monotonic, count = time.sleep, time.monotonic, 0
+    monotonic, dumps, count = time.monotonic, json.dumps, 0
+    # Pyodide's own sleep asks JavaScript first.
+    real_sleep = getattr(time.sleep, "__wrapped__", time.sleep)
 
     # The real sleep cannot be interrupted, so sleep in short intervals.
     def sleep(seconds, /):
@@ -25,6 +30,50 @@ def _wink_start():
         print("There is no shell in the wasm sandbox.", file=sys.stderr)
         return 127 << 8
     os.system = system
+
+    # Pyodide's event loop runs on the one of JavaScript. This one runs only inside asyncio.run().
+    class Selector:
+        def select(self, timeout):
+            if timeout is None:
+                raise RuntimeError("The event loop would wait forever: nothing is scheduled.")
+            sleep(max(0, timeout))
+            return []
+
+        def close(self):
+            pass
+
+    class Loop(asyncio.base_events.BaseEventLoop):
+        _selector = Selector()
+
+        def _process_events(self, events):
+            pass
+
+        def _write_to_self(self):
+            pass
+
+    class Policy(asyncio.events._BaseDefaultEventLoopPolicy):
+        _loop_factory = Loop
+
+    class NoJavaScript:
+        @staticmethod
+        def find_spec(name, path=None, target=None):
+            if name.partition(".")[0] in NAMES:
+                raise ModuleNotFoundError(f"No module named {name!r}: the sandbox has no JavaScript", name=name)
+
+    NAMES = ("js", "pyodide", "pyodide_js", "_pyodide", "_pyodide_core")
+    asyncio.run = getattr(asyncio.run, "__wrapped__", asyncio.run)
+    asyncio.events._set_running_loop(None)
+    asyncio.events._set_event_loop_policy(Policy())
+    sys.meta_path[:] = [NoJavaScript] + [
+        finder for finder in sys.meta_path if "pyodide" not in type(finder).__module__ + getattr(finder, "__module__", "")]
+
+    # Takes the objects of JavaScript away from Python. Pyodide's own functions cannot run afterwards.
+    def forget_javascript():
+        for name in [name for name in sys.modules if name.partition(".")[0] in NAMES]:
+            module = sys.modules.pop(name)
+            if type(module) is type(sys):
+                vars(module).clear()
+        gc.collect()
 
     def find_images(value):
         png = getattr(type(value), "_repr_png_", None)
@@ -59,12 +108,15 @@ def _wink_start():
         lines = list(report.format())
         if not frames and lines[0].startswith("Traceback"):
             del lines[0]
-        return "".join(lines).rstrip("\\n")
+        text = "".join(lines).rstrip("\\n")
+        return text if len(text) <= 100000 else text[:50000] + text[-50000:]
 
     def run(code):
         nonlocal count
+        if count == 0:
+            forget_javascript()
         count += 1
-        name = f"<cell {count}>"
+        name = f"<cell {count - 1}>"
         linecache.cache[name] = (len(code), None, code.splitlines(True), name)
         try:
             images, error = run_cell(code, name), None
@@ -75,6 +127,6 @@ def _wink_start():
                 stream.flush()
             except BaseException:
                 pass
-        return (error, images)
+        return dumps({"error": error, "images": images}).encode()
     return run
 `;

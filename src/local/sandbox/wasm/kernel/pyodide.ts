@@ -10,6 +10,8 @@ export interface PyodideModule {
 
 export interface Pyodide {
   readonly FS: PyodideFiles;
+  /** Emscripten's module. Only its memory is read; it is another array after the memory has grown. */
+  readonly _module: { readonly HEAPU8: Uint8Array };
   runPython(code: string, options?: { readonly filename: string }): unknown;
   setInterruptBuffer(buffer: { 0: number }): void;
   setStdout(options: { readonly write: (bytes: Uint8Array) => number }): void;
