@@ -11,8 +11,6 @@ const MiB = 1024 * 1024;
 const { usable, reason } = await wasmSandbox().probe();
 if (!usable) process.stderr.write(`Skipped: ${reason}\n`);
 
-// Known limits that these tests do not cover: a flaw in V8 or Node would run code with the user's rights, the network is
-// closed by the child itself and not by the operating system, and a loop left behind may keep a core busy until its next run.
 describe.skipIf(!usable)("Python in the wasm sandbox", () => {
   let parent: string;
   let root: string;
@@ -40,7 +38,8 @@ describe.skipIf(!usable)("Python in the wasm sandbox", () => {
 
   const python = (code: string, limits: Partial<RunLimits> = {}): Promise<PythonRun> =>
     container.python(code, { timeoutMs: 10_000, maxOutputBytes: 20_000, ...limits });
-  const IMPORTS = "import js, os, pyodide_js, pyodide.ffi as ffi\nFS = pyodide_js.FS\n";
+  const IMPORTS =
+    "import os\ntry:\n  import js, pyodide_js, pyodide.ffi as ffi\n  FS = pyodide_js.FS\nexcept ImportError: pass\n";
 
   /** Runs each piece of code and returns its output, or the last line of its error. */
   async function runAttempts(...tries: readonly string[]): Promise<string[]> {
@@ -67,7 +66,7 @@ describe.skipIf(!usable)("Python in the wasm sandbox", () => {
       "import ctypes\nctypes.CDLL('libc.so.6')",
       "os.listdir('/proc/1')",
     )) {
-      expect(result).toMatch(/Error|Exception|toString|died/);
+      expect(result).toMatch(/Error|Exception|died/);
       expect(result).not.toContain("of the host");
     }
   });
@@ -83,7 +82,7 @@ describe.skipIf(!usable)("Python in the wasm sandbox", () => {
       "js.globalThis",
       "import ctypes\npyodide_js._module._emscripten_run_script(0)",
     );
-    for (const line of results) expect(line).toMatch(/EvalError|AttributeError|ImportError|died/);
+    for (const line of results) expect(line).toMatch(/^NameError|^ModuleNotFoundError/);
   });
 
   test("cannot see the host's environment variables or paths", async () => {
@@ -141,15 +140,16 @@ describe.skipIf(!usable)("Python in the wasm sandbox", () => {
   test("cannot write to the channel to the parent, so it cannot forge messages", async () => {
     const write = "FS.filesystems.NODEFS.stream_ops.write";
     const forged = `${write}(ffi.to_js({'nfd': 3}), ffi.to_js(b'x' * 99), 0, 99, None)`;
-    expect(await runAttempts(forged)).toEqual([expect.stringContaining("denied")]);
+    expect(await runAttempts(forged)).toEqual([expect.stringContaining("NameError")]);
   });
 
-  test("gets a MemoryError for a memory bomb, and is killed if the bomb is outside Python", async () => {
+  test("gets a MemoryError for a memory bomb, and is killed if the bomb is outside Python's memory", async () => {
     const inPython = await python(
       "def bomb():\n  hog = []\n  while True: hog.append('x' * 10**6)\nbomb()",
     );
     expect(inPython).toMatchObject({ error: expect.stringMatching(/MemoryError$/), died: false });
-    const outside = "hog = [ffi.to_js(b'x' * 2**25) for _ in range(99)]";
+    // The bytes in a pipe are in JavaScript's memory.
+    const outside = "for _ in range(999): os.write(os.pipe()[1], b'x' * 2**24)";
     const run = await python(IMPORTS + outside);
     expect(run).toMatchObject({
       died: true,
@@ -229,19 +229,21 @@ describe.skipIf(!usable)("Python in the wasm sandbox", () => {
       "open('/mnt/data/../evil', 'w').write('x')",
       "open('../../evil', 'w').write('x')",
       `setattr(${data}, '../evil', FS.lookupPath('/mnt/evil').node)`,
-      `${data}\nFS.readdir = lambda path: ffi.to_js(['../evil', '..', '/etc/evil'])`,
+      "os.mkdir('__proto__')\nopen('__proto__/x', 'w').write('1')\nos.rename('__proto__/x', '../evil')",
+      "import shutil\nshutil.rmtree('__proto__')",
     );
     expect(await readdir(root)).toEqual([]);
     const { stderr } = await python(`open('x' * 300, 'w').close()`);
     expect(stderr).toContain("Not stored in /mnt/data");
+    await python(`os.remove('x' * 300)`);
   });
 
-  test("loses only the interpreter when it replaces file functions", async () => {
+  test("cannot replace the functions that report its files", async () => {
     const results = await runAttempts(
       "FS.lstat = lambda path: [0 for _ in iter(int, 1)]\nopen('x', 'w').write('1')",
       "FS.readFile = lambda path: 'no bytes'\nopen('y', 'w').write('1')",
     );
-    expect(results).toEqual(["died", "died"]);
+    for (const result of results) expect(result).toContain("NameError");
   });
 
   test("stores 10,000 files, but not more than 20,000", async () => {

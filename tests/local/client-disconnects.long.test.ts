@@ -176,7 +176,7 @@ function countProcesses(marker: string): number {
 /** Lists the wasm interpreters that this process started. */
 function listInterpreters(): readonly string[] {
   return listProcesses()
-    .filter(({ command }) => command.includes("wasm/kernel-main"))
+    .filter(({ command }) => command.includes("wasm/kernel/kernel-main"))
     .filter(({ parent }) => parent === process.pid)
     .map(({ pid }) => pid);
 }
