@@ -48,22 +48,21 @@ start_docker() {
 start_podman() {
   if ! [ -x /usr/bin/podman ]; then echo "Podman is not tested: install podman" >&2; return; fi
   # crun refuses machines with both versions of control groups; runc comes with docker.io.
+  touch "$folder/containers.conf"
   if [ -x /usr/sbin/runc ]; then printf '[engine]\nruntime = "runc"\n' > "$folder/containers.conf"; fi
-  cat > "$folder/podman.sh" <<SCRIPT
-#!/bin/sh
-own=$folder/podman-\$(id -u)
-export XDG_RUNTIME_DIR=\$own/run CONTAINERS_CONF=$folder/containers.conf PATH=/usr/sbin:/usr/bin:/sbin:/bin
-exec podman --log-level error --storage-driver overlay --root "\$own/storage" --runroot "\$own/state" "\$@"
-SCRIPT
-  chmod 755 "$folder/podman.sh"
   for user in root nobody; do
     mkdir -p "$folder/podman-$(id -u "$user")/run"
     chown -R "$user" "$folder/podman-$(id -u "$user")"
   done
-  export WINK_PODMAN=$folder/podman.sh
-  if ! "$WINK_PODMAN" import "$folder/root.tar" "$image" > "$folder/log" 2>&1; then
+  for driver in overlay vfs; do # where overlays cannot be stacked, only the slower one works
+    write_podman "$driver"
+    if "$folder/podman.sh" import "$folder/root.tar" "$image" > "$folder/log" 2>&1; then
+      export WINK_PODMAN=$folder/podman.sh
+      break
+    fi
+  done
+  if [ -z "${WINK_PODMAN:-}" ]; then
     echo "Podman is not tested: $(tail -n 1 "$folder/log")" >&2
-    unset WINK_PODMAN
     return
   fi
   # Rootless Podman needs users that an ordinary user may map.
@@ -75,6 +74,16 @@ SCRIPT
   done
   as_nobody "$WINK_PODMAN" import "$folder/root.tar" "$image" > "$folder/log" 2>&1 ||
     echo "Podman is not tested as an ordinary user: $(tail -n 1 "$folder/log")" >&2
+}
+
+write_podman() {
+  cat > "$folder/podman.sh" <<SCRIPT
+#!/bin/sh
+own=$folder/podman-\$(id -u)
+export XDG_RUNTIME_DIR=\$own/run CONTAINERS_CONF=$folder/containers.conf PATH=/usr/sbin:/usr/bin:/sbin:/bin
+exec podman --log-level error --storage-driver $1 --root "\$own/storage" --runroot "\$own/state" "\$@"
+SCRIPT
+  chmod 755 "$folder/podman.sh"
 }
 
 as_nobody() { HOME=$folder/podman-65534 setpriv --reuid nobody --regid nogroup --clear-groups "$@"; }

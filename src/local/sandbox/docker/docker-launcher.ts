@@ -15,8 +15,8 @@ import { PREPARE_PROGRAM } from "./prepare-program.ts";
 /** What is needed to start a container's sandbox with Docker or Podman. */
 export interface DockerSettings extends ContainerSettings {
   readonly client: EngineClient;
-  /** The image's architecture, in Node's words; `null` if there is no system call filter for it. */
-  readonly arch: string | null;
+  /** The image's processor architecture, in Node's words. */
+  readonly arch: string;
   readonly clock: Clock;
   /** Milliseconds after which a container that has not started is removed. */
   readonly startTimeoutMs: number;
@@ -95,12 +95,11 @@ function buildCommand(
   { arch, limits }: DockerSettings,
   supervisor: SupervisorSettings,
 ): readonly string[] {
-  const filter = arch === null ? null : buildSeccompFilter(arch);
   return [
     ...["python3", "-I", "-B", "-c", `${PREPARE_PROGRAM}\n${SANDBOX_PROGRAM}`],
     // The engine starts it as the right user.
     JSON.stringify({ ...supervisor, uid: null }),
     String(limits.memoryBytes + SUPERVISOR_BYTES),
-    filter?.toString("base64") ?? "",
+    buildSeccompFilter(arch)?.toString("base64") ?? "",
   ];
 }

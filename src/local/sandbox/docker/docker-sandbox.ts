@@ -2,15 +2,17 @@ import { realpath } from "node:fs/promises";
 import { type Clock, systemClock } from "../../../base/clock.ts";
 import { checkKnownKeys, InvalidOptionError, type KnownKeys } from "../../../base/errors.ts";
 import { toContainerLimits } from "../container-limits.ts";
-import type { Sandbox, SandboxOptions, SandboxProcess } from "../sandbox.ts";
+import { isBoundedFolder } from "../is-bounded-folder.ts";
+import { requireEnforced } from "../require-enforced.ts";
+import type { LimitReport, Sandbox, SandboxOptions, SandboxProcess } from "../sandbox.ts";
 import { SupervisedProcess } from "../supervised/supervised-process.ts";
 import type { EngineClient } from "./call-engine.ts";
 import { chooseUser } from "./choose-user.ts";
 import { sweepContainers } from "./container-name.ts";
 import { DockerLauncher } from "./docker-launcher.ts";
-import { DEFAULT_IMAGE, type FoundImage, findImage } from "./find-image.ts";
-import { type EngineInfo, readEngineInfo } from "./read-engine-info.ts";
-import { tryEngine } from "./try-engine.ts";
+import { DEFAULT_IMAGE, findImage } from "./find-image.ts";
+import { readEngineInfo } from "./read-engine-info.ts";
+import { type PreparedEngine, tryEngine } from "./try-engine.ts";
 
 /** Options of {@link dockerSandbox}. */
 export interface DockerSandboxOptions {
@@ -52,14 +54,21 @@ export function dockerSandbox(options: DockerSandboxOptions): Sandbox {
   const imageName = checkImageName(
     options.image ?? (process.env["WINK_SANDBOX_IMAGE"] || DEFAULT_IMAGE),
   );
-  let preparation: Promise<Prepared | string> | null = null;
+  let preparation: Promise<PreparedEngine | string> | null = null;
+  let report: LimitReport | null = null;
 
   /** Asks the engine once. A problem is not remembered: the user may solve it. */
-  async function prepare(): Promise<Prepared | string> {
+  async function prepare(): Promise<PreparedEngine | string> {
     preparation ??= prepareEngine(client, imageName);
     const prepared = await preparation;
     if (typeof prepared === "string") preparation = null;
     return prepared;
+  }
+
+  /** Throws unless the kernel enforces every limit, as a trial showed. */
+  async function checkEnforced(isDiskBounded: boolean): Promise<void> {
+    const { limits = WATCHED } = report ? { limits: report } : await sandbox.probe();
+    requireEnforced({ ...limits, disk: isDiskBounded ? "enforced" : "watched" });
   }
 
   async function open(container: SandboxOptions): Promise<SandboxProcess> {
@@ -70,14 +79,16 @@ export function dockerSandbox(options: DockerSandboxOptions): Sandbox {
     const { image, info } = prepared;
     const user = chooseUser(info, root);
     const limits = toContainerLimits(container);
+    const disk = await isBoundedFolder(root, limits.diskBytes);
+    if (container.require === "enforced") await checkEnforced(disk);
     const settings = { client, info, user, root, limits, clock, startTimeoutMs };
     const launcher = new DockerLauncher({ ...settings, image: image.id, arch: image.arch });
-    const enforced = { memory: false, processes: false, disk: false };
+    const enforced = { memory: false, processes: false, disk };
     const supervised = { launcher, root, limits, enforced, owner: user.owner };
     return new DockerProcess(new SupervisedProcess(supervised, { clock, graceMs }), launcher);
   }
 
-  return Object.freeze({
+  const sandbox: Sandbox = Object.freeze({
     name: engine,
     isolation:
       `A container of ${engine === "docker" ? "Docker" : "Podman"}: no network, no host files, no capabilities, a read-only ` +
@@ -86,9 +97,12 @@ export function dockerSandbox(options: DockerSandboxOptions): Sandbox {
     async probe() {
       const prepared = await prepare();
       if (typeof prepared === "string") return { usable: false, reason: prepared };
-      return tryEngine(client, prepared.info, open);
+      const probe = await tryEngine(client, prepared, open);
+      report = probe.limits ?? report;
+      return probe;
     },
   });
+  return sandbox;
 }
 
 const refuse = InvalidOptionError.at("dockerSandbox");
@@ -102,12 +116,17 @@ const dockerKeys: KnownKeys<DockerSandboxOptions> = {
   startTimeoutMs: true,
 };
 
-interface Prepared {
-  readonly info: EngineInfo;
-  readonly image: FoundImage;
-}
+const WATCHED: LimitReport = {
+  memory: "watched",
+  processes: "watched",
+  disk: "watched",
+  means: "the engine's trial run failed",
+};
 
-async function prepareEngine(client: EngineClient, imageName: string): Promise<Prepared | string> {
+async function prepareEngine(
+  client: EngineClient,
+  imageName: string,
+): Promise<PreparedEngine | string> {
   const info = await readEngineInfo(client);
   if (typeof info === "string") return info;
   const [image] = await Promise.all([findImage(client, imageName), sweepContainers(client)]);

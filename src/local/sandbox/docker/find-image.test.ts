@@ -10,7 +10,7 @@ describe("findImage", () => {
     expect(await find(printJson(IMAGE))).toEqual({ id: "sha256:abc", arch: "x64" });
     expect(await find(printJson([{ ...image, Architecture: "riscv64" }]))).toEqual({
       id: "sha256:abc",
-      arch: null,
+      arch: "riscv64",
     });
   });
 

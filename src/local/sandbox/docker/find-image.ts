@@ -11,8 +11,8 @@ import { callEngine, type EngineClient } from "./call-engine.ts";
 export interface FoundImage {
   /** Its content's digest. Containers are started from it, so a tag that moves later changes nothing. */
   readonly id: string;
-  /** Its processor architecture, in Node's words; `null` if there is no system call filter for it. */
-  readonly arch: "x64" | "arm64" | null;
+  /** Its processor architecture, in Node's words where Node has one. */
+  readonly arch: string;
 }
 
 /** Finds an image on the engine, or explains why it cannot be used. It never pulls: that needs a network. */
@@ -38,16 +38,14 @@ function checkImage(name: string, image: UnknownRecord): FoundImage | string {
   if (readString(image, "Os") !== "linux") {
     return `the image ${name} is not for Linux: use one such as ${DEFAULT_IMAGE}`;
   }
-  return {
-    id: readString(image, "Id"),
-    arch: ARCHITECTURES.get(readString(image, "Architecture")) ?? null,
-  };
+  const arch = readString(image, "Architecture");
+  return { id: readString(image, "Id"), arch: NODE_NAMES.get(arch) ?? arch };
 }
 
 /** The image if none is named: Python and a shell, published by Docker. */
 export const DEFAULT_IMAGE = "python:3.13-slim";
 
-const ARCHITECTURES: ReadonlyMap<string, "x64" | "arm64"> = new Map([
+const NODE_NAMES: ReadonlyMap<string, string> = new Map([
   ["amd64", "x64"],
   ["arm64", "arm64"],
 ]);

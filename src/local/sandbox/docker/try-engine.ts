@@ -5,10 +5,18 @@ import { getErrorMessage } from "../../../base/errors.ts";
 import { parseJson, type UnknownRecord } from "../../../base/json.ts";
 import { SUPERVISOR_PROCESSES } from "../container-limits.ts";
 import type { LimitGrade, LimitReport, Sandbox, SandboxProbe } from "../sandbox.ts";
+import { describeFilter } from "../seccomp/describe-filter.ts";
 import { SUPERVISOR_BYTES } from "./build-run-arguments.ts";
 import { type EngineClient, explainEngineProblem } from "./call-engine.ts";
+import type { FoundImage } from "./find-image.ts";
 import { createLimitCheck } from "./prepare-program.ts";
 import type { EngineInfo } from "./read-engine-info.ts";
+
+/** An engine that answered, and the image that it has. */
+export interface PreparedEngine {
+  readonly info: EngineInfo;
+  readonly image: FoundImage;
+}
 
 /**
  * Runs a program in a container: it reads a file of this process, writes one, and reports which limits the
@@ -16,7 +24,7 @@ import type { EngineInfo } from "./read-engine-info.ts";
  */
 export async function tryEngine(
   client: EngineClient,
-  info: EngineInfo,
+  { image, info }: PreparedEngine,
   open: Sandbox["open"],
 ): Promise<SandboxProbe> {
   const root = await mkdtemp(join(tmpdir(), "weakincentives-probe-"));
@@ -36,7 +44,7 @@ export async function tryEngine(
     }
     if (run.error !== null) return refuse(`a trial run failed: ${run.error}`);
     const limits = parseLimits(run.stdout, info);
-    return { usable: true, reason: "a trial run succeeded", limits };
+    return { usable: true, reason: `a trial run succeeded${describeFilter(image.arch)}`, limits };
   } catch (error) {
     const message = getErrorMessage(error).replace(/^The sandbox did not start: /, "");
     return refuse(explainStart(client, message));
@@ -78,8 +86,15 @@ function parseLimits(stdout: string, { engine, rootless }: EngineInfo): LimitRep
   const parsed = parseJson(stdout);
   const enforced: UnknownRecord = parsed.ok ? { ...Object(parsed.value) } : {};
   const grade = (name: string): LimitGrade => (enforced[name] === true ? "enforced" : "watched");
-  const [memory, processes] = [grade("memory"), grade("processes")];
-  const isAny = memory === "enforced" || processes === "enforced";
-  const means = `${rootless ? "rootless " : ""}${engine}, ${isAny ? "control groups" : "no control groups"}`;
-  return { memory, processes, disk: "watched", means };
+  const [memory, counted] = [grade("memory"), grade("processes")];
+  // Rootless Podman gives each container its own user namespace, in which processes are counted per user.
+  const processes = rootless && engine === "podman" ? "enforced" : counted;
+  const name = engine === "docker" ? "Docker" : "Podman";
+  const groups = memory === "enforced" ? "with cgroups" : "without cgroups of its own";
+  return {
+    memory,
+    processes,
+    disk: "watched",
+    means: `${rootless ? "rootless " : ""}${name} ${groups}`,
+  };
 }
