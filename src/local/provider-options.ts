@@ -77,11 +77,27 @@ export interface LocalLimits {
    * measured many times a second, with a warning: code can briefly exceed them. @default "watched"
    */
   readonly require?: LimitGrade | undefined;
+  /**
+   * How many containers keep a running interpreter. For one more, the least recently used idle interpreter is ended: its
+   * files are kept, its variables are lost, and the next run in that container says so. Interpreters that run code
+   * are never ended; further runs wait for them. @default one per 512 MiB of memory, at most 8 per core, from 2 to 64
+   */
+  readonly maxInterpreters?: number | undefined;
+  /** How many containers may exist before they expire. Creating more is a 429 error. @default 10000 */
+  readonly maxContainers?: number | undefined;
+  /**
+   * How many bytes uploaded files and files in containers may use together. Uploads and runs beyond it are errors.
+   * @default 100 GiB, or 80 % of the disk's free space at the start if that is less
+   */
+  readonly maxStoredBytes?: number | undefined;
 }
 
 const limitKeys: KnownKeys<LocalLimits> = {
   maxBodyBytes: true,
   require: true,
+  maxContainers: true,
+  maxInterpreters: true,
+  maxStoredBytes: true,
   runTimeoutMs: true,
 };
 
@@ -92,7 +108,9 @@ export interface ProviderSettings extends Omit<LocalProviderOptions, "tools"> {
   readonly tools: readonly ToolRecord[];
   readonly sandbox: NonNullable<LocalProviderOptions["sandbox"]>;
   readonly clock: Clock;
-  readonly limits: { readonly [Name in keyof LocalLimits]-?: NonNullable<LocalLimits[Name]> };
+  readonly limits: LocalLimits & {
+    readonly [Name in "maxBodyBytes" | "runTimeoutMs" | "require"]: NonNullable<LocalLimits[Name]>;
+  };
   readonly onFault: (error: unknown) => void;
 }
 
@@ -128,6 +146,7 @@ export function readProviderSettings(options: LocalProviderOptions = {}): Provid
     sandbox: options.sandbox ?? "auto",
     clock: options.clock ?? systemClock,
     limits: {
+      ...checkCaps(limits),
       maxBodyBytes: limits.maxBodyBytes ?? 64 * 1024 * 1024,
       runTimeoutMs: limits.runTimeoutMs ?? 60_000,
       require: checkGrade(limits.require),
@@ -145,4 +164,19 @@ function checkGrade(require: LimitGrade = "watched"): LimitGrade {
     'must be "enforced" or "watched"',
     'omit it for "watched"',
   );
+}
+
+/** Validates the limits that count things. */
+function checkCaps(limits: LocalLimits): LocalLimits {
+  for (const name of ["maxInterpreters", "maxContainers", "maxStoredBytes"] as const) {
+    const value = limits[name];
+    if (value !== undefined && !(Number.isSafeInteger(value) && value > 0))
+      throw refuse(
+        `limits.${name}`,
+        value,
+        "must be a positive integer",
+        "omit it for the default",
+      );
+  }
+  return limits;
 }

@@ -78,17 +78,16 @@ export async function startServer(
   await sandbox.check();
   const database = openDatabase(dataDir);
   const web = await openWebPages(settings.web, database);
-  const files = new FileStore({ database, dataDir, clock, ids });
+  const { maxInterpreters, maxContainers, maxStoredBytes } = limits;
+  const files = new FileStore({
+    ...{ database, dataDir, clock, ids },
+    maxStoredBytes,
+  });
   const uploads = new Uploads({ database, files, dataDir, clock, ids, onFault });
   const disks = new ContainerDisks({ dataDir, bytes: DEFAULT_DISK_BYTES });
   const containers = new Containers({
-    database,
-    files,
-    dataDir,
-    sandbox,
-    clock,
-    ids,
-    disks,
+    ...{ database, files, dataDir, sandbox, clock, ids, disks },
+    limits: { maxInterpreters, maxContainers },
   });
   const vectorStores = new VectorStores({ database, files, clock, ids, onFault });
   const store = new ResponseStore(database);

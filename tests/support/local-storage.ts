@@ -26,6 +26,7 @@ export interface LocalStorageOptions {
   readonly startsAfterMs?: number;
   readonly sandbox?: Sandbox;
   readonly maxFileBytes?: number;
+  readonly maxStoredBytes?: number;
   readonly limits?: ContainerLimits;
   readonly uploadLimits?: UploadLimits;
 }
@@ -48,8 +49,8 @@ export async function startLocalStorage(options: LocalStorageOptions = {}) {
   const host: HostSandbox = hostSandbox();
   const ids = randomIds();
   const database = openDatabase(dataDir);
-  const { maxFileBytes, limits } = options;
-  const files = new FileStore({ database, dataDir, clock, ids, maxFileBytes });
+  const { maxFileBytes, maxStoredBytes, limits } = options;
+  const files = new FileStore({ database, dataDir, clock, ids, maxFileBytes, maxStoredBytes });
   const sandbox = options.sandbox ?? host;
   const containers = new Containers({ database, files, dataDir, sandbox, clock, ids, limits });
   const faults: unknown[] = [];

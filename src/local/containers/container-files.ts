@@ -226,6 +226,7 @@ export class ContainerFiles {
     upload: { readonly path: string; readonly name: string },
   ): Promise<ContainerFileRecord> {
     const { name } = upload;
+    this.#files.checkSpace(lstatSync(upload.path).size);
     const path = await stageUpload(upload.path, root);
     await chmod(path, FILE_MODE);
     const file = this.#store.add({

@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import { invalidValue } from "../api-problem.ts";
+import { ApiProblem, invalidValue } from "../api-problem.ts";
 import type { UploadedFile } from "../http/read-multipart.ts";
 import type { Ids } from "../ids.ts";
 import type { InputFile } from "../input-files.ts";
@@ -26,6 +26,8 @@ import {
 import { ContainerLifecycle } from "./container-lifecycle.ts";
 import { ContainerProcesses } from "./container-processes.ts";
 import type { ContainerDisks } from "./disks/container-disks.ts";
+import { LostVariables } from "./lost-variables.ts";
+import { chooseMaxInterpreters, readMachine, reduceMemory } from "./machine-limits.ts";
 
 /** Options of {@link Containers}. */
 export interface ContainersOptions {
@@ -46,6 +48,10 @@ export interface ContainerLimits {
   readonly diskBytes?: number | undefined;
   /** Maximum number of processes at the same time. @default the sandbox's default */
   readonly maxProcesses?: number | undefined;
+  /** Maximum number of containers whose interpreter is open at the same time. @default from memory and cores */
+  readonly maxInterpreters?: number | undefined;
+  /** Maximum number of containers that have not expired. @default 10000 */
+  readonly maxContainers?: number | undefined;
   /** Maximum number of files listed; code may create more. @default 10000 */
   readonly maxListedFiles?: number | undefined;
 }
@@ -89,6 +95,9 @@ export class Containers implements AsyncDisposable {
   readonly #files: ContainerFiles;
   readonly #processes: ContainerProcesses;
   readonly #lifecycle: ContainerLifecycle;
+  readonly #uploads: FileStore;
+  readonly #lostVariables = new LostVariables();
+  readonly #warned = new Set<string>();
 
   constructor(options: ContainersOptions) {
     const { database, files, dataDir, sandbox, clock, ids, disks = null, limits = {} } = options;
@@ -99,7 +108,12 @@ export class Containers implements AsyncDisposable {
     this.#store = new ContainerStore(database);
     const store = new ContainerFileStore(database, ids);
     this.#files = new ContainerFiles({ store, files, clock, ids, maxListedFiles });
-    this.#processes = new ContainerProcesses(sandbox);
+    this.#processes = new ContainerProcesses({
+      sandbox,
+      maxOpen: limits.maxInterpreters ?? chooseMaxInterpreters(readMachine()),
+      onEvict: (id) => this.#lostVariables.onEvict(id),
+    });
+    this.#uploads = files;
     this.#lifecycle = new ContainerLifecycle({
       store: this.#store,
       dataDir,
@@ -107,6 +121,7 @@ export class Containers implements AsyncDisposable {
       disks,
       onEnd: (id) => {
         this.#files.forget(id);
+        this.#lostVariables.forget(id);
         return this.#processes.end(id);
       },
     });
@@ -118,6 +133,7 @@ export class Containers implements AsyncDisposable {
     if (!MEMORY_TIERS.includes(memoryLimit)) {
       throw invalidValue("memory_limit", memoryLimit, MEMORY_TIERS);
     }
+    this.#checkCount();
     const fileIds = new Set(options.fileIds);
     for (const fileId of fileIds) this.#files.getCopyName(fileId, "file_ids");
     const id = this.#ids.next("cntr_");
@@ -221,8 +237,19 @@ export class Containers implements AsyncDisposable {
   }
 
   /** Runs statements in the container's single interpreter. */
-  python(id: string, code: string, limits: RunLimits): Promise<ContainerRun<PythonRun>> {
-    return this.#run(id, limits, (process) => process.python(code, limits));
+  async python(id: string, code: string, limits: RunLimits): Promise<ContainerRun<PythonRun>> {
+    const run = await this.#run(id, limits, (process) => process.python(code, limits));
+    return this.#lostVariables.report(id, run);
+  }
+
+  /**
+   * Returns how many bytes of memory a container gets instead of its limit, such as `"64g"`, if this machine cannot give
+   * that much now. Otherwise returns `null`.
+   */
+  findReducedMemory(memoryLimit: string): number | null {
+    const asked = toBytes(memoryLimit);
+    const given = reduceMemory(asked, readMachine());
+    return given < asked ? given : null;
   }
 
   /** Runs a shell command on the same files. */
@@ -236,28 +263,51 @@ export class Containers implements AsyncDisposable {
     await this.#lifecycle[Symbol.asyncDispose]();
   }
 
-  #run<Run extends object>(
+  async #run<Run extends object>(
     id: string,
     { signal }: RunLimits,
     work: (process: SandboxProcess) => Promise<Run>,
   ): Promise<ContainerRun<Run>> {
-    return this.#lifecycle.use(id, (container) =>
-      this.#processes.run(id, this.#createSandboxOptions(container), (process) => {
+    this.#uploads.checkSpace(0);
+    return await this.#lifecycle.use(id, (container) => {
+      const createOptions = () => this.#createSandboxOptions(container);
+      return this.#processes.run(id, { signal, createOptions }, (process) => {
         signal?.throwIfAborted();
         return this.#files.trackChanges(this.#getFolder(id), () => work(process));
-      }),
-    );
+      });
+    });
   }
 
   #createSandboxOptions({ id, memoryLimit }: StoredContainer): SandboxOptions {
     const { diskBytes, maxProcesses } = this.#limits;
-    const memoryBytes = Number.parseInt(memoryLimit, 10) * GIBIBYTE;
+    const reduced = this.findReducedMemory(memoryLimit);
+    if (reduced !== null) this.#warn(memoryLimit, reduced);
+    const memoryBytes = reduced ?? toBytes(memoryLimit);
     return { root: this.#lifecycle.getRoot(id), memoryBytes, diskBytes, maxProcesses };
+  }
+
+  /** Warns once per tier. */
+  #warn(tier: string, bytes: number): void {
+    if (this.#warned.has(tier)) return;
+    this.#warned.add(tier);
+    const message = `Containers with the memory limit ${tier} get ${Math.floor(bytes / 2 ** 20)} MiB: this machine has no more to give.`;
+    process.emitWarning(message, "WinkWarning");
+  }
+
+  #checkCount(): void {
+    const { maxContainers = 10_000 } = this.#limits;
+    if (this.#store.countLive() < maxContainers) return;
+    const message = `${maxContainers} containers exist, which is the maximum. Delete one, wait until one expires, or raise limits.maxContainers of the LocalProvider.`;
+    throw new ApiProblem(429, message, { code: "too_many_containers", type: "requests" });
   }
 
   #getFolder(id: string): ContainerFolder {
     return { id, root: this.#lifecycle.getRoot(id) };
   }
+}
+
+function toBytes(memoryLimit: string): number {
+  return Number.parseInt(memoryLimit, 10) * GIBIBYTE;
 }
 
 function toContainerRecord(container: StoredContainer): ContainerRecord {

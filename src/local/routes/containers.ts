@@ -1,7 +1,7 @@
 import type { Hono } from "hono";
 import { createMissingParameterProblem, unknownParameter } from "../api-problem.ts";
 import type { ContainerFileRecord } from "../containers/container-files.ts";
-import type { Containers } from "../containers/containers.ts";
+import type { ContainerRecord, Containers } from "../containers/containers.ts";
 import { parseContainerOptions, parseFileId } from "../containers/parse-container-options.ts";
 import { checkQuery, readListQuery } from "../http/check-query.ts";
 import { readJsonBody } from "../http/read-json-body.ts";
@@ -23,7 +23,8 @@ export function containerRoutes(app: Hono, { containers, files }: ContainerServi
   app.post("/v1/containers", async (context) => {
     checkQuery(context.req);
     const body = await readJsonBody(context.req.raw, MAX_BODY_BYTES);
-    return context.json(await containers.create(parseContainerOptions(body)));
+    const container = await containers.create(parseContainerOptions(body));
+    return context.json(container, 200, listHeaders(container, containers));
   });
 
   app.get("/v1/containers", (context) => {
@@ -33,7 +34,8 @@ export function containerRoutes(app: Hono, { containers, files }: ContainerServi
 
   app.get("/v1/containers/:id", (context) => {
     checkQuery(context.req);
-    return context.json(containers.retrieve(context.req.param("id")));
+    const container = containers.retrieve(context.req.param("id"));
+    return context.json(container, 200, listHeaders(container, containers));
   });
 
   app.delete("/v1/containers/:id", async (context) => {
@@ -81,6 +83,15 @@ function containerFileRoutes(app: Hono, services: ContainerServices): void {
     await containers.deleteFile(id, file);
     return context.json({ id: file, object: "container.file.deleted", deleted: true });
   });
+}
+
+/** Reports a memory limit that this machine cannot give: `x-wink-memory-limit: 18078m`. */
+function listHeaders(
+  { memory_limit: tier }: ContainerRecord,
+  containers: Containers,
+): Record<string, string> {
+  const bytes = containers.findReducedMemory(tier);
+  return bytes === null ? {} : { "x-wink-memory-limit": `${Math.floor(bytes / 2 ** 20)}m` };
 }
 
 async function addFromJson(

@@ -46,6 +46,7 @@ export class ContainerStore {
   readonly #insert;
   readonly #get;
   readonly #live;
+  readonly #count;
   readonly #touch;
   readonly #expire;
   readonly #delete;
@@ -59,6 +60,9 @@ export class ContainerStore {
     );
     this.#get = database.prepare("SELECT * FROM containers WHERE id = ? AND deleted = 0");
     this.#live = database.prepare("SELECT * FROM containers WHERE expired = 0 AND deleted = 0");
+    this.#count = database.prepare(
+      "SELECT COUNT(*) AS live FROM containers WHERE expired = 0 AND deleted = 0",
+    );
     this.#touch = database.prepare(
       "UPDATE containers SET last_active_at = ? WHERE id = ? AND expired = 0 AND deleted = 0",
     );
@@ -86,6 +90,11 @@ export class ContainerStore {
   /** Returns the containers that are not marked as expired. */
   listLive(): readonly StoredContainer[] {
     return this.#live.all().map((row) => this.#toLatest(row));
+  }
+
+  /** Counts the containers that are not marked as expired. */
+  countLive(): number {
+    return readNumberColumn(this.#count.get() ?? {}, "live");
   }
 
   /** Returns one page of containers, optionally those with one name. */

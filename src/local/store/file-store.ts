@@ -3,11 +3,13 @@ import { copyFile, type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import type { Ids } from "../ids.ts";
+import { chooseMaxStoredBytes } from "./choose-max-stored-bytes.ts";
 import type { Database } from "./database.ts";
 import { IncomingFolder } from "./incoming-folder.ts";
 import { type PageQuery, readRowPage } from "./paging.ts";
 import { type Row, readNullableNumber, readNumberColumn, readTextColumn } from "./row.ts";
 import { safeFileName } from "./safe-file-name.ts";
+import { StorageQuota } from "./storage-quota.ts";
 
 /** The record of an uploaded file. */
 export interface StoredFile {
@@ -39,6 +41,8 @@ export interface FileStoreOptions {
   readonly ids: Ids;
   /** The maximum size of one upload. @default 512 MiB */
   readonly maxFileBytes?: number | undefined;
+  /** The maximum size of all files, including those in containers. @default {@link chooseMaxStoredBytes} */
+  readonly maxStoredBytes?: number | undefined;
 }
 
 /** OpenAI's limit for one file. */
@@ -71,18 +75,24 @@ export class FileStore {
   readonly #clock: Clock;
   readonly #ids: Ids;
   readonly #database: Database;
+  readonly #quota: StorageQuota;
   readonly #insert;
   readonly #get;
   readonly #delete;
   readonly #expired;
 
-  constructor({ database, dataDir, clock, ids, maxFileBytes = MAX_FILE_BYTES }: FileStoreOptions) {
+  constructor(options: FileStoreOptions) {
+    const { database, dataDir, clock, ids, maxFileBytes = MAX_FILE_BYTES } = options;
     database.migrateTables("files", TABLES);
     this.incoming = new IncomingFolder({ dataDir, ids, maxFileBytes });
     this.#folder = join(dataDir, "files");
     this.#clock = clock;
     this.#ids = ids;
     this.#database = database;
+    this.#quota = new StorageQuota(
+      database,
+      (stored) => options.maxStoredBytes ?? chooseMaxStoredBytes(dataDir, stored),
+    );
     this.#insert = database.prepare(
       "INSERT INTO files (id, filename, bytes, purpose, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)",
     );
@@ -103,6 +113,7 @@ export class FileStore {
    */
   add({ path, bytes, filename, purpose, expiresAfterSeconds }: NewFile): StoredFile {
     this.#removeExpired();
+    this.checkSpace(bytes);
     const id = this.#ids.next("file-");
     const createdAt = this.#nowSeconds();
     const expiresAt = expiresAfterSeconds === undefined ? null : createdAt + expiresAfterSeconds;
@@ -131,6 +142,11 @@ export class FileStore {
         : { table: "files", where: "deleted = 0 AND purpose = ?", values: [purpose] };
     const { rows, hasMore } = readRowPage(this.#database, scope, query);
     return { files: rows.map(toStoredFile), hasMore };
+  }
+
+  /** Throws if files and containers together have no space for so many more bytes. */
+  checkSpace(bytes: number): void {
+    this.#quota.check(bytes);
   }
 
   /** Opens a file that `get` returned. The caller closes the handle. */
