@@ -1,6 +1,7 @@
 import { type Dirent, readdirSync, type Stats } from "node:fs";
 import { FilesystemError } from "../base/filesystem-error.ts";
 import { toSentence } from "../base/to-sentence.ts";
+import { PinnedFolder } from "../host/pinned-folder.ts";
 import { getErrorCode, toFilesystemErrorWithRemedy } from "../host/to-filesystem-error.ts";
 
 /** An entry of a folder. */
@@ -29,6 +30,18 @@ export function readSortedEntries(prefix: string, remedy: string): readonly Fold
   const entries = readFolderEntries(prefix, remedy);
   if (entries) return entries.toSorted(compareByPath);
   throw new FilesystemError("ENOENT", prefix, `does not exist. ${toSentence(remedy)}`);
+}
+
+/**
+ * Pins a folder, so that the entries below it stay the same if it is replaced with a symlink. `place` is a path to it,
+ * and `hostPath` is its path for messages. Throws `FilesystemError`.
+ */
+export function enterFolder(place: string, hostPath: string, remedy: string): PinnedFolder {
+  try {
+    return PinnedFolder.pin(Buffer.from(place));
+  } catch (error) {
+    throw toFilesystemErrorWithRemedy(error, hostPath, remedy);
+  }
 }
 
 /** Reads the entries of a folder, unsorted. Throws Node's error. */

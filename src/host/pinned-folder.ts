@@ -103,15 +103,14 @@ export class PinnedFolder implements Disposable {
   }
 }
 
+/** Called for a missing folder, which it may create. `index` is its place in the path. */
+export type OnMissing = (folder: PinnedFolder, name: string, index: number) => void;
+
 /**
  * Pins a folder at or below another one, step by step, so that no part of the path is a symlink. Both are real
  * paths. Throws Node's error if a part was replaced.
  */
-export function pinBelow(
-  root: string,
-  folder: string,
-  onMissing: (folder: PinnedFolder, name: string) => void = () => {},
-): PinnedFolder {
+export function pinBelow(root: string, folder: string, onMissing?: OnMissing): PinnedFolder {
   const names = toPinnedName(folder.slice(root.length)).split("/");
   return pinNames(
     root,
@@ -127,12 +126,12 @@ export function pinBelow(
 export function pinNames(
   root: string,
   names: readonly string[],
-  onMissing: (folder: PinnedFolder, name: string) => void = () => {},
+  onMissing?: OnMissing,
 ): PinnedFolder {
   let pinned = PinnedFolder.pin(Buffer.from(root));
-  for (const name of names) {
+  for (const [index, name] of names.entries()) {
     using above = pinned;
-    if (above.lstat(name) === null) onMissing(above, name);
+    if (onMissing && above.lstat(name) === null) onMissing(above, name, index);
     pinned = enterFolder(above, name);
   }
   return pinned;

@@ -1,5 +1,7 @@
 import { closeSync, fstatSync, readSync } from "node:fs";
+import { basename, dirname } from "node:path";
 import { openNoFollow } from "../../host/open-no-follow.ts";
+import { pinBelow, toPinnedName } from "../../host/pinned-folder.ts";
 import { threadJob } from "../../host/threads/thread-job.ts";
 import { type Baseline, readOriginalText, toText } from "../digests/baseline.ts";
 import { digestFolder, type FolderDigest, MAX_CONTENT_BYTES } from "../digests/folder-digest.ts";
@@ -63,7 +65,7 @@ function createFilePatch(
   const state = baseline.files.get(path);
   const before = toVersion(state ? readOriginalText(baseline, path) : null, state?.mode ?? null);
   if (status !== "added" && before === null) return null;
-  const after = mode === null ? null : toVersion(readText(`${folder}/${path}`), mode);
+  const after = mode === null ? null : toVersion(readText(folder, path), mode);
   if (status !== "deleted" && after === null) return null;
   return createPatch({ path, before, after }, budget);
 }
@@ -73,9 +75,10 @@ function toVersion(text: string | null, mode: number | null): TextVersion | null
 }
 
 /** Reads a text file. Returns `null` if it is not text, too large, or was removed in the meantime. */
-function readText(hostPath: string): string | null {
+function readText(root: string, path: string): string | null {
   try {
-    const file = openNoFollow(hostPath);
+    using folder = pinBelow(root, dirname(`${root}/${path}`));
+    const file = openNoFollow(folder.toPath(toPinnedName(basename(path))));
     try {
       const { size } = fstatSync(file);
       if (size > MAX_CONTENT_BYTES) return null;

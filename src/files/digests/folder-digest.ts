@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { closeSync, fstatSync, lstatSync, readSync } from "node:fs";
 import { getErrorMessage } from "../../base/errors.ts";
 import { openNoFollow } from "../../host/open-no-follow.ts";
+import { PinnedFolder } from "../../host/pinned-folder.ts";
 import { threadJob } from "../../host/threads/thread-job.ts";
 import { getErrorCode } from "../../host/to-filesystem-error.ts";
 import { compareByPath, type FolderEntry, listEntries } from "../folder-entries.ts";
@@ -25,7 +26,8 @@ export function digestFolder(folder: string, onContent: OnContent = () => {}): F
   const state: DigestState = { ...found, buffer: null, onContent };
   collectFailure(state, ROOT, () => {
     if (!lstatSync(folder).isDirectory()) throw new UntransferableError("is no longer a folder");
-    digestEntries(`${folder}/`, "", state);
+    using pinned = PinnedFolder.pin(Buffer.from(folder));
+    digestEntries(`${pinned.hostPath}/`, "", state);
   });
   const { files, folders, failed } = state;
   return { files, folders, failed };
@@ -81,9 +83,9 @@ function digestEntry(path: string, { kind, hostPath }: FolderEntry, state: Diges
   if (kind === "other") throw new UntransferableError("is neither file nor folder");
   checkName(path);
   if (kind === "folder") {
-    const { mode } = lstatSync(hostPath);
-    digestEntries(`${hostPath}/`, `${path}/`, state);
-    state.folders.set(path, mode & PERMISSION_BITS);
+    using folder = PinnedFolder.pin(Buffer.from(hostPath));
+    digestEntries(`${folder.hostPath}/`, `${path}/`, state);
+    state.folders.set(path, Number(folder.stat().mode) & PERMISSION_BITS);
   } else state.files.set(path, readFileState(path, hostPath, state));
 }
 
@@ -100,7 +102,9 @@ function readFileState(path: string, hostPath: string, state: DigestState): File
   const { buffer } = state;
   const file = openNoFollow(hostPath);
   try {
-    const { size, mode } = fstatSync(file);
+    const stats = fstatSync(file);
+    if (!stats.isFile()) throw new UntransferableError("is neither file nor folder");
+    const { size, mode } = stats;
     const isWhole = size <= buffer.length;
     const hash = createHash("sha256");
     let bytes = 0;

@@ -4,7 +4,7 @@ import { FilesystemError } from "../../base/filesystem-error.ts";
 import { openNoFollow } from "../../host/open-no-follow.ts";
 import { threadJob } from "../../host/threads/thread-job.ts";
 import { toFilesystemErrorWithRemedy } from "../../host/to-filesystem-error.ts";
-import { readSortedEntries } from "../folder-entries.ts";
+import { enterFolder, readSortedEntries } from "../folder-entries.ts";
 
 /**
  * Computes the SHA-256 of every file below a folder, by path, in the order in which the folder is packed.
@@ -12,8 +12,13 @@ import { readSortedEntries } from "../folder-entries.ts";
  * be read, or changes while it is read.
  */
 export function hashFiles(folder: string): ReadonlyMap<string, string> {
-  const state: HashState = { digests: new Map(), buffer: Buffer.allocUnsafeSlow(BUFFER_BYTES) };
-  hashFolder(folder.endsWith("/") ? folder : `${folder}/`, "", state);
+  const root = folder.endsWith("/") ? folder : `${folder}/`; // the slash follows a symlink to the folder
+  const state: HashState = {
+    root,
+    digests: new Map(),
+    buffer: Buffer.allocUnsafeSlow(BUFFER_BYTES),
+  };
+  hashFolder(root, "", state);
   return state.digests;
 }
 
@@ -23,20 +28,25 @@ export const hashFilesJob = threadJob(import.meta.url, hashFiles);
 const BUFFER_BYTES = 1024 * 1024;
 
 interface HashState {
+  /** The folder and a slash, for messages. */
+  readonly root: string;
   readonly digests: Map<string, string>;
   readonly buffer: Buffer;
 }
 
-function hashFolder(hostPrefix: string, prefix: string, state: HashState): void {
-  for (const { name, kind, hostPath } of readSortedEntries(hostPrefix, HASH_REMEDY)) {
-    if (kind === "folder") hashFolder(`${hostPath}/`, `${prefix}${name}/`, state);
-    else if (kind === "file") state.digests.set(prefix + name, hashFile(hostPath, state));
-    else throw createNotAFileError(hostPath);
+function hashFolder(place: string, prefix: string, state: HashState): void {
+  using folder = enterFolder(place, state.root + prefix, HASH_REMEDY);
+  for (const { name, kind, hostPath } of readSortedEntries(`${folder.hostPath}/`, HASH_REMEDY)) {
+    if (kind === "folder") hashFolder(hostPath, `${prefix}${name}/`, state);
+    else if (kind === "file")
+      state.digests.set(prefix + name, hashFile(hostPath, prefix + name, state));
+    else throw createNotAFileError(state.root + prefix + name);
   }
 }
 
-function hashFile(hostPath: string, { buffer }: HashState): string {
-  const file = openFile(hostPath);
+function hashFile(place: string, path: string, { buffer, root }: HashState): string {
+  const hostPath = root + path;
+  const file = openFile(place, hostPath);
   try {
     const before = fstatSync(file);
     if (!before.isFile()) throw createNotAFileError(hostPath);
@@ -54,9 +64,9 @@ function hashFile(hostPath: string, { buffer }: HashState): string {
   }
 }
 
-function openFile(hostPath: string): number {
+function openFile(place: string, hostPath: string): number {
   try {
-    return openNoFollow(hostPath);
+    return openNoFollow(place);
   } catch (error) {
     throw toFilesystemErrorWithRemedy(error, hostPath, HASH_REMEDY);
   }

@@ -97,7 +97,7 @@ export interface GrepOptions {
    */
   readonly timeoutMs?: number | undefined;
   /**
-   * Called with a sentence for each part of the search that was left out: the time limit, large files, long lines.
+   * Called with a sentence for each reason why the search is incomplete: the time limit, large files, long lines.
    * Not called for binary files or for `maxMatches`. @default a search that reaches its time limit throws
    */
   readonly onIncomplete?: ((reason: string) => void) | undefined;

@@ -110,7 +110,7 @@ export class HostChanges {
     };
   }
 
-  /** Removes an entry that was created, unless it is gone. */
+  /** Removes an entry that was created, if it still exists. */
   async #removeCreated(path: string, remove: (at: Buffer) => void): Promise<void> {
     await ignoreErrorCodes(
       (async () => {
@@ -126,7 +126,7 @@ export class HostChanges {
   #pinParent(path: string, onMissing: "create" | "keep"): PinnedFolder {
     const names = path.split("/").slice(0, -1);
     try {
-      return pinNames(this.#root, names, onMissing === "create" ? createInPinned : undefined);
+      return pinNames(this.#root, names, onMissing === "create" ? createMissing : undefined);
     } catch (error) {
       if (getErrorCode(error) !== "ELOOP") throw error;
       const problem = "cannot be undone because a symlink has replaced a directory above it";
@@ -156,6 +156,10 @@ async function writeNewFile(temporary: Buffer, bytes: Uint8Array, before?: Stats
   } finally {
     await file.close();
   }
+}
+
+function createMissing(folder: PinnedFolder, name: string): void {
+  createInPinned(folder, name);
 }
 
 function removeIfEmpty(at: Buffer): void {

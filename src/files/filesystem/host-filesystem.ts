@@ -336,7 +336,7 @@ function resolveRoot(root: string): string {
   throw createFilesystemError(root, "not-directory");
 }
 
-/** Rejects a path that other programs could not open, with room for the name of a temporary file. */
+/** Rejects a path that other programs could not open. */
 function checkPathLength(path: string, directory: string): void {
   if (Buffer.byteLength(directory) <= MAX_DIRECTORY_BYTES) return;
   throw FilesystemError.invalid(path, "is too long for the host. Use shorter or fewer names.");

@@ -38,7 +38,7 @@ const MAX_REPLACEMENTS = 100;
  * effect. Follows symlinks that stay inside the root. Synchronous. Dispose of it to close the folders.
  *
  * Without `/proc/self/fd` folders are used by their paths: call `checkInPlace` after the operation. A folder that
- * was replaced and put back in the meantime is not detected there.
+ * was replaced and restored in the meantime is not detected there.
  */
 export class WalkedPath implements Disposable {
   readonly end: PathEnd;
@@ -174,11 +174,11 @@ export class WalkedPath implements Disposable {
   }
 }
 
-/** What the system reports if an entry was replaced between two calls. */
+/** Error codes for an entry that was replaced between two calls. */
 const REPLACED_CODES = new Set<string | undefined>(["ENOTDIR", "ELOOP", "ENOENT", "EINVAL"]);
 const CURRENT = Buffer.from("/.");
 
-/** What it means that the root cannot be opened: it was removed, or replaced with a symlink or a file. */
+/** Reasons why the root cannot be opened: it was removed, or replaced with a symlink or a file. */
 const ROOT_PROBLEMS = new Map<string | undefined, "no-root" | "outside">([
   ["ENOENT", "no-root"],
   ["ENOTDIR", "outside"],

@@ -48,7 +48,7 @@ export function readGitignore(folder: string): Gitignore {
   );
 }
 
-/** What all comparisons with rules may still cost. */
+/** The remaining cost of comparisons with rules. */
 interface Budget {
   left: number;
 }

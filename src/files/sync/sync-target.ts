@@ -1,8 +1,12 @@
 import { type BigIntStats, rmdirSync, unlinkSync } from "node:fs";
-import { lstat, mkdir, readdir, rmdir } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
-import { createFolder } from "../../host/create-folder.ts";
-import { pinBelow, toPinnedName } from "../../host/pinned-folder.ts";
+import { lstat } from "node:fs/promises";
+import { basename, join, relative } from "node:path";
+import {
+  createInPinned,
+  type PinnedFolder,
+  pinBelow,
+  toPinnedName,
+} from "../../host/pinned-folder.ts";
 import { getErrorCode } from "../../host/to-filesystem-error.ts";
 import { getParent } from "../path.ts";
 import { decideRemoval, decideWrite } from "./decide-write.ts";
@@ -45,11 +49,7 @@ export class SyncTarget {
   /** Writes a file after removals, and first removes empty folders at its path. */
   async writeOverEmptyFolders(path: string, file: TreeFile): Promise<void> {
     const { folder, missing, name } = await findPlace(this.#root, path);
-    const real = join(folder, ...missing, name);
-    const before = await lstat(real).catch(() => null);
-    if (before?.isDirectory()) {
-      for (const empty of await listEmptyFolders(real)) await rmdir(empty);
-    }
+    if (missing.length === 0) removeEmptyFolders(this.#root, folder, toPinnedName(name));
     await this.write(path, file);
   }
 
@@ -102,7 +102,9 @@ export class SyncTarget {
     const before = await lstat(real).catch(() => null);
     if (before?.isDirectory()) return;
     if (before !== null) throw new ObstructedError(BLOCKED_BY_FILE);
-    await mkdir(real, { recursive: true, mode: mode | OWNER_ACCESS });
+    const create = (above: PinnedFolder, one: string) =>
+      createInPinned(above, one, mode | OWNER_ACCESS);
+    pinBelow(this.#root, real, create)[Symbol.dispose]();
   }
 
   /** Removes a folder if it is empty. */
@@ -154,10 +156,12 @@ export class SyncTarget {
   }
 
   async #createFolders(folder: string): Promise<void> {
-    const first = await createFolder(folder);
-    if (first === undefined) return;
-    for (let made = folder; made.length >= first.length; made = dirname(made))
-      this.#createdFolders.add(made);
+    const names = relative(this.#root, folder).split("/");
+    const create = (above: PinnedFolder, name: string, index: number) => {
+      createInPinned(above, name);
+      this.#createdFolders.add(join(this.#root, ...names.slice(0, index + 1)));
+    };
+    pinBelow(this.#root, folder, create)[Symbol.dispose]();
   }
 }
 
@@ -185,14 +189,22 @@ async function isFolder(real: string): Promise<boolean> {
   return (await lstat(real)).isDirectory();
 }
 
-/** Lists a folder and its subfolders, deepest first. Throws if any of them has a file. */
-async function listEmptyFolders(real: string): Promise<readonly string[]> {
-  const found = [real];
-  for (const folder of found) {
-    for (const entry of await readdir(folder, { withFileTypes: true })) {
-      if (!entry.isDirectory()) throw new ObstructedError(BLOCKED_BY_FOLDER);
-      found.push(join(folder, entry.name));
-    }
-  }
-  return found.reverse();
+/** Removes a folder that contains only folders. Does nothing if the entry is not a folder. Throws if there is a file. */
+function removeEmptyFolders(root: string, above: string, name: string): void {
+  using folder = pinBelow(root, above);
+  if (!folder.lstat(name)?.isDirectory()) return;
+  checkOnlyFolders(folder, name);
+  removeFolders(folder, name);
+}
+
+function checkOnlyFolders(above: PinnedFolder, name: string): void {
+  if (!above.lstat(name)?.isDirectory()) throw new ObstructedError(BLOCKED_BY_FOLDER);
+  using folder = above.enter(name);
+  for (const inner of folder.listNames()) checkOnlyFolders(folder, inner);
+}
+
+function removeFolders(above: PinnedFolder, name: string): void {
+  using folder = above.enter(name);
+  for (const inner of folder.listNames()) removeFolders(folder, inner);
+  rmdirSync(above.toPath(name));
 }

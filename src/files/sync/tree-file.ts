@@ -1,12 +1,16 @@
-import { constants, type PathLike } from "node:fs";
+import { closeSync, constants, fstatSync, type PathLike } from "node:fs";
 import { chmod, chown, copyFile, lstat, realpath } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
+import { openNoFollow } from "../../host/open-no-follow.ts";
+import { pinBelow, toDescriptorPath, toPinnedName } from "../../host/pinned-folder.ts";
 import { ignoreErrorCodes } from "../../host/to-filesystem-error.ts";
 import { getParent } from "../path.ts";
 import { SyncError } from "./sync-failure.ts";
 
 /** A file of the source folder. */
 export interface TreeFile {
+  /** The source folder. */
+  readonly root: string;
   readonly real: string;
   readonly mode: number;
 }
@@ -22,10 +26,12 @@ export function treeFileFinder(from: string): (path: string) => Promise<TreeFile
   return async (path) => {
     const real = join(from, path);
     const stats = (await isFolder(getParent(path))) ? await lstat(real).catch(() => null) : null;
-    if (stats?.isFile()) return { real, mode: stats.mode & 0o7777 };
-    throw new SyncError("It is not a file in the source folder. Write it there first.");
+    if (stats?.isFile()) return { root: from, real, mode: stats.mode & 0o7777 };
+    throw new SyncError(NOT_A_FILE);
   };
 }
+
+const NOT_A_FILE = "It is not a file in the source folder. Write it there first.";
 
 async function isRealPath(folder: string): Promise<boolean> {
   return await realpath(folder).then(
@@ -42,13 +48,22 @@ export interface CopyOwnership {
   readonly owner?: { readonly uid: number; readonly gid: number } | undefined;
 }
 
-/** Copies a source file to a new path. */
+/** Copies a source file to a new path. Does not follow a symlink that has replaced the file or a folder above it. */
 export async function copyTreeFile(
-  { real, mode }: TreeFile,
+  { root, real, mode }: TreeFile,
   target: PathLike,
   { mode: wanted = mode & 0o777, owner }: CopyOwnership = {},
 ): Promise<void> {
-  await copyFile(real, target, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+  using folder = pinBelow(root, dirname(real));
+  const source = folder.toPath(toPinnedName(basename(real)));
+  const descriptor = openNoFollow(source);
+  try {
+    if (!fstatSync(descriptor).isFile()) throw new SyncError(NOT_A_FILE);
+    const flags = constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE;
+    await copyFile(toDescriptorPath(descriptor, source), target, flags);
+  } finally {
+    closeSync(descriptor);
+  }
   if (owner && (owner.uid !== process.geteuid?.() || owner.gid !== process.getegid?.())) {
     // Only a privileged process may change the owner; otherwise the file belongs to this user.
     await ignoreErrorCodes(chown(target, owner.uid, owner.gid), "EPERM");

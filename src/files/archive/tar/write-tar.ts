@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, readSync } from "node:fs";
 import { FilesystemError } from "../../../base/filesystem-error.ts";
 import { openNoFollow } from "../../../host/open-no-follow.ts";
 import { toFilesystemErrorWithRemedy } from "../../../host/to-filesystem-error.ts";
-import { readSortedEntries } from "../../folder-entries.ts";
+import { enterFolder, readSortedEntries } from "../../folder-entries.ts";
 import { ChunkedOutput, type ChunkedOutputOptions, type EmitChunk } from "../chunked-output.ts";
 import { createPaxBlocks, fillTarHeader, TAR_BLOCK_BYTES, type TarEntry } from "./tar-header.ts";
 
@@ -20,6 +20,8 @@ export interface WriteTarOptions extends ChunkedOutputOptions {
 
 /** Where a tar is written to, and how. */
 interface TarOutput {
+  /** The packed folder and a slash, for messages. */
+  readonly root: string;
   readonly output: ChunkedOutput;
   readonly onMode: WriteTarOptions["onMode"];
 }
@@ -34,21 +36,23 @@ export function writeTar(
   { onMode, ...options }: WriteTarOptions = {},
 ): void {
   const output = new ChunkedOutput(emit, options);
-  writeFolder(folder.endsWith("/") ? folder : `${folder}/`, "", { output, onMode });
+  const root = folder.endsWith("/") ? folder : `${folder}/`; // the slash follows a symlink to the folder
+  writeFolder(root, "", { output, onMode, root });
   output.skip(2 * TAR_BLOCK_BYTES); // two empty blocks end a tar
   output.finish();
 }
 
-function writeFolder(hostPrefix: string, prefix: string, to: TarOutput): void {
-  for (const { name, kind, hostPath } of readSortedEntries(hostPrefix, PACK_REMEDY)) {
+function writeFolder(place: string, prefix: string, to: TarOutput): void {
+  using folder = enterFolder(place, to.root + prefix, PACK_REMEDY);
+  for (const { name, kind, hostPath } of readSortedEntries(`${folder.hostPath}/`, PACK_REMEDY)) {
     if (kind === "folder") {
       const path = `${prefix}${name}/`;
       writeHeader({ path, type: "directory", bytes: 0, mode: 0o755 }, to.output);
-      writeFolder(`${hostPath}/`, path, to);
+      writeFolder(hostPath, path, to);
     } else if (kind === "file") {
       writeFile(hostPath, prefix + name, to);
     } else {
-      throw createNotAFileError(hostPath);
+      throw createNotAFileError(to.root + prefix + name);
     }
   }
 }
@@ -61,8 +65,9 @@ function writeHeader(entry: TarEntry, output: ChunkedOutput): void {
   output.skip(TAR_BLOCK_BYTES);
 }
 
-function writeFile(hostPath: string, path: string, { output, onMode }: TarOutput): void {
-  const file = openFile(hostPath);
+function writeFile(place: string, path: string, { output, onMode, root }: TarOutput): void {
+  const hostPath = root + path;
+  const file = openFile(place, hostPath);
   try {
     const stats = fstatSync(file);
     if (!stats.isFile()) throw createNotAFileError(hostPath);
@@ -86,9 +91,9 @@ function normalizeMode(mode: number): number {
   return (mode & constants.S_IXUSR) === 0 ? PLAIN_MODE : 0o755;
 }
 
-function openFile(hostPath: string): number {
+function openFile(place: string, hostPath: string): number {
   try {
-    return openNoFollow(hostPath);
+    return openNoFollow(place);
   } catch (error) {
     throw toFilesystemErrorWithRemedy(error, hostPath, PACK_REMEDY);
   }

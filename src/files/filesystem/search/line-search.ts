@@ -48,7 +48,7 @@ export class LineSearch {
 }
 
 /**
- * Splits chunks into lines, several at a time. A line that is too long is replaced by one that is also too long.
+ * Splits chunks into lines, several at a time. Replaces a line that is too long with spaces.
  * Yields `null` for a binary file.
  */
 function* splitChunks(chunks: Iterable<Uint8Array>): Generator<readonly string[] | null> {

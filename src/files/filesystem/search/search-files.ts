@@ -18,7 +18,7 @@ export interface SearchTask {
   readonly source: SearchSource;
 }
 
-/** What a search has left out. */
+/** Counts of files and lines that a search has skipped. */
 export interface Omissions {
   largeFiles: number;
   longLines: number;
