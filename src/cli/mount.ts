@@ -3,6 +3,8 @@ import { basename, join, resolve } from "node:path";
 import { styleText } from "node:util";
 import type { MountPlan } from "../files/mounts/mount-plan.ts";
 import { planMounts } from "../files/mounts/plan-mounts.ts";
+import { findKeyFiles } from "../files/mounts/secrets/find-key-files.ts";
+import { type WithheldFile, withWithheld } from "../files/mounts/secrets/withheld-file.ts";
 import type { SkippedEntry } from "../files/mounts/skipped-entries.ts";
 import { escapeControls } from "./escape-controls.ts";
 import { toMountFlagError } from "./to-flag-error.ts";
@@ -61,20 +63,24 @@ function createMountReport(path: string, options: MountOptions): MountReport {
   const globs = { includeGlob: include, excludeGlob: exclude };
   const given = { hostPath: path, mountPath, ...globs, maxBytes, followSymlinks, gitignore };
   let plan: MountPlan;
+  let keys: readonly WithheldFile[];
   try {
     plan = planMounts([given], {
       allowedHostRoots: [path], // symlinks may point anywhere below it, but not outside
       allowSecrets: allowSecret,
       maxSkipped: Infinity,
     });
+    keys = findKeyFiles(plan.files);
   } catch (error) {
     throw toMountFlagError(error);
   }
   const place = realpathSync.native(path);
   const isFile = statSync(place).isFile();
   const prefix = isFile || mountPath === "." ? 0 : mountPath.length + 1;
-  const entries = plan.files.map(({ mountPath: at, bytes }) => ({ path: at.slice(prefix), bytes }));
-  const [preview] = plan.previews;
+  const sizes = new Map(plan.files.map(({ mountPath: at, bytes }) => [at, bytes]));
+  const [preview] = withWithheld(plan.previews, keys, (at) => sizes.get(at) ?? 0);
+  for (const { path: at } of keys) sizes.delete(at);
+  const entries = Array.from(sizes, ([at, bytes]) => ({ path: at.slice(prefix), bytes }));
   const skipped = (preview?.skipped ?? []).map(toFlagReason);
   const isWithheld = new Set(preview?.withheld);
   const isFolder = (at: string) =>
@@ -130,7 +136,7 @@ function* formatReport(report: MountReport, options: MountOptions): Generator<st
   yield `${bold(title)} from ${escapeControls(hostPath)}`;
   const lines = entries.map((one) => `${escapeControls(one.path)} ${dim(formatNumber(one.bytes))}`);
   yield* limitLines(lines, MAX_ENTRIES, "  ");
-  const hasKeys = withheld.some(({ reason }) => reason.endsWith("key files"));
+  const hasKeys = withheld.some(({ reason }) => /key files$|^contains /.test(reason));
   const hint = hasKeys ? " (use --allow-secret PATH to mount a key file)" : "";
   if (withheld.length > 0) yield `\n${bold("Withheld")}${hint}`;
   for (const { path, reason } of withheld) yield `  ${escapeControls(path)} ${dim(reason)}`;

@@ -35,6 +35,7 @@ export {
 } from "./mounts/mounted-folder.ts";
 export { type PlanMountsOptions, planMounts } from "./mounts/plan-mounts.ts";
 export type { PlannedFile } from "./mounts/planned-file.ts";
+export type { WithheldFile } from "./mounts/secrets/withheld-file.ts";
 export type { SkippedEntry } from "./mounts/skipped-entries.ts";
 export type { ConflictPolicy, SyncConflict } from "./sync/sync-conflict.ts";
 export type { SyncFailure } from "./sync/sync-failure.ts";

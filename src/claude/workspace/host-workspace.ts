@@ -66,6 +66,10 @@ export class HostWorkspace {
     return this.#folder.root;
   }
 
+  get previews(): readonly HostMountPreview[] {
+    return this.#folder.previews;
+  }
+
   /** Where the files were synced to; `null` if they were not. */
   get syncedDir(): string | null {
     return this.#syncedDir;

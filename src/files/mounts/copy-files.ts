@@ -10,23 +10,38 @@ import { normalizePath, ROOT } from "../path.ts";
 import { MountBudget } from "./mount-budget.ts";
 import type { MountLimit, MountPlan } from "./mount-plan.ts";
 import { matchesPlan, type PlannedFile } from "./planned-file.ts";
+import { findPrivateKey, KEY_HEAD_BYTES } from "./secrets/find-private-key.ts";
+import type { WithheldFile } from "./secrets/withheld-file.ts";
 
 /** The part of a mount plan that copying needs. */
 export type CopyPlan = Pick<MountPlan, "directories" | "files" | "limits">;
 
 /**
- * Copies the planned files into a folder. Synchronous, so run it in a thread. Throws if a file has changed since it
- * was planned, or if a mount exceeds its limit.
+ * Copies the planned files into a folder, except those that contain a private key, which it returns. Synchronous, so
+ * run it in a thread. Throws if a file has changed since it was planned, or if a mount exceeds its limit.
  */
-export function copyFiles({ directories, files, limits }: CopyPlan, folder: string): void {
+export function copyFiles(
+  { directories, files, limits }: CopyPlan,
+  folder: string,
+): readonly WithheldFile[] {
   const at = (path: string) => `${folder}/${normalizePath(path)}`;
   for (const directory of directories) makeFolder(at(directory));
   const checks = limits.map(createLimitCheck);
   const buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
+  const withheld: WithheldFile[] = [];
   for (const file of files) {
     for (const check of checks) check(file);
-    copyFile(file, at(file.mountPath), buffer);
+    const key = copyFile(file, at(file.mountPath), buffer);
+    if (key !== null) withheld.push({ path: file.mountPath, reason: `contains ${key}` });
   }
+  return withheld;
+}
+
+/** The result of `copyFiles` in a thread. */
+export interface CopyResult {
+  /** The copies, or `null` if nothing was recorded. */
+  readonly baseline: Baseline | null;
+  readonly withheld: readonly WithheldFile[];
 }
 
 /** The arguments of `copyFiles` for a thread. */
@@ -44,9 +59,10 @@ export const copyFilesJob = threadJob(import.meta.url, runCopyTask);
  * Runs `copyFiles` with the arguments of a task, and records the copies before anything changes them. Exported
  * because the thread finds it by name.
  */
-export function runCopyTask({ plan: order, folder, originals }: CopyTask): Baseline | null {
-  copyFiles(order, folder);
-  return originals === null ? null : captureBaseline({ folder, originals });
+export function runCopyTask({ plan: order, folder, originals }: CopyTask): CopyResult {
+  const withheld = copyFiles(order, folder);
+  const baseline = originals === null ? null : captureBaseline({ folder, originals });
+  return { baseline, withheld };
 }
 
 const BUFFER_BYTES = 1024 * 1024;
@@ -59,17 +75,24 @@ function createLimitCheck({ mountPath, maxBytes }: MountLimit): (file: PlannedFi
   };
 }
 
-function copyFile(file: PlannedFile, path: string, buffer: Buffer): void {
+/** Copies a file, or returns the kind of private key that it contains. */
+function copyFile(file: PlannedFile, path: string, buffer: Buffer): string | null {
   const source = openSource(file.hostPath);
   try {
     checkUnchanged(file, source);
+    const read = readSync(source, buffer, 0, Math.min(file.bytes, buffer.length), null);
+    const key = file.mayContainKey
+      ? null
+      : findPrivateKey(buffer.subarray(0, Math.min(read, KEY_HEAD_BYTES)));
+    if (key !== null) return key;
     const target = openTarget(path, file);
     try {
-      copyBytes(file, { source, target, path, buffer });
+      copyBytes(file, { source, target, path, buffer, read });
     } finally {
       closeSync(target);
     }
     checkUnchanged(file, source); // the file may have changed while it was read
+    return null;
   } finally {
     closeSync(source);
   }
@@ -100,11 +123,16 @@ interface Copying {
   readonly target: number;
   readonly path: string;
   readonly buffer: Buffer;
+  /** The number of bytes that are in the buffer. */
+  readonly read: number;
 }
 
-function copyBytes(file: PlannedFile, { source, target, path, buffer }: Copying): void {
+function copyBytes(
+  file: PlannedFile,
+  { source, target, path, buffer, read: first }: Copying,
+): void {
+  let read = first;
   for (let left = file.bytes; left > 0; ) {
-    const read = readSync(source, buffer, 0, Math.min(left, buffer.length), null);
     if (read === 0) throw createChangedError(file);
     left -= read;
     try {
@@ -114,6 +142,7 @@ function copyBytes(file: PlannedFile, { source, target, path, buffer }: Copying)
     } catch (error) {
       throw toFilesystemErrorWithRemedy(error, path, WRITE_REMEDY);
     }
+    if (left > 0) read = readSync(source, buffer, 0, Math.min(left, buffer.length), null);
   }
 }
 

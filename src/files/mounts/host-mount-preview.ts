@@ -14,7 +14,10 @@ export interface HostMountPreview {
   readonly entries: readonly string[];
   /** Whether there are more files than `entries` lists. */
   readonly truncated: boolean;
-  /** Files that match the globs but are omitted: secret files, sockets, pipes, devices and broken symlinks. */
+  /**
+   * Files that match the globs but are omitted: secret files, sockets, pipes, devices and broken symlinks. Files that
+   * contain a private key are found when they are copied: see `WorkspaceSection.mountPreviews` after `ready()`.
+   */
   readonly withheld: readonly string[];
   /** Globs of `includeGlob` and `excludeGlob` that match nothing. Folders that are skipped as a whole are not searched. */
   readonly unmatched: readonly string[];

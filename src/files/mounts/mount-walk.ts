@@ -11,7 +11,7 @@ import type { CheckedMount } from "./mount-checks.ts";
 import type { MountSource } from "./mount-source.ts";
 import { type PathFilter, pathFilter } from "./path-filter.ts";
 import { createPlannedFile, type PlannedFile } from "./planned-file.ts";
-import { isSecretFile } from "./secret-files.ts";
+import { isSecretFile } from "./secrets/secret-files.ts";
 import { SkippedEntries } from "./skipped-entries.ts";
 
 /** The rules that all mounts of a workspace share. */
@@ -187,9 +187,11 @@ export class MountWalk {
     const stats = this.#readStats(entry.hostPath);
     if (stats === undefined) return this.#skipVanished(path);
     if (!stats.isFile()) return this.#withhold(path, describeSpecialFile(stats));
-    if (this.#isSecret(entry.hostPath, path, mountPath)) return this.#withhold(path, SECRET_FILE);
+    const { hostPath } = entry;
+    const isAllowed = this.#rules.allowsSecret(path) || this.#rules.allowsSecret(mountPath);
+    if (!isAllowed && this.#hasSecretName(hostPath, path)) return this.#withhold(path, SECRET_FILE);
     this.budget.spend(stats.size, path);
-    this.files.push(createPlannedFile(entry.hostPath, mountPath, stats));
+    this.files.push(createPlannedFile({ hostPath, mountPath }, stats, isAllowed));
     this.paths.push(path);
     return true;
   }
@@ -217,13 +219,10 @@ export class MountWalk {
     return path.includes("\uFFFD") && this.#withhold(path, "has a name that is not valid UTF-8");
   }
 
-  /** Whether a file is a withheld secret. Checks the symlink's name and the target's name. */
-  #isSecret(hostPath: string, path: string, mountPath: string): boolean {
-    const isSecret =
-      isSecretFile(hostPath) ||
-      (this.#hasFollowedLinks && isSecretFile(`${this.#mount.hostPath}/${path}`));
-    const { allowsSecret } = this.#rules;
-    return isSecret && !allowsSecret(path) && !allowsSecret(mountPath);
+  /** Whether a file has the name of a secret. Checks the symlink's name and the target's name. */
+  #hasSecretName(hostPath: string, path: string): boolean {
+    if (isSecretFile(hostPath)) return true;
+    return this.#hasFollowedLinks && isSecretFile(`${this.#mount.hostPath}/${path}`);
   }
 }
 

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { checkKnownKeys, type KnownKeys, WinkError } from "../../base/errors.ts";
 import { FilesystemError } from "../../base/filesystem-error.ts";
+import { deepFreeze } from "../../base/freeze.ts";
 import { toSentence } from "../../base/to-sentence.ts";
 import { emptyFolder, removeFolder } from "../../host/remove-tree.ts";
 import {
@@ -17,9 +18,11 @@ import type { Baseline } from "../digests/baseline.ts";
 import { captureBaselineJob } from "../digests/capture-baseline.ts";
 import { HostFilesystem } from "../filesystem/host-filesystem.ts";
 import { checkMaterializeOptions, checkPlan } from "./check-plan.ts";
-import { type CopyPlan, type CopyTask, copyFilesJob } from "./copy-files.ts";
+import { type CopyPlan, type CopyResult, type CopyTask, copyFilesJob } from "./copy-files.ts";
+import type { HostMountPreview } from "./host-mount-preview.ts";
 import type { MountPlan } from "./mount-plan.ts";
 import type { PlannedFile } from "./planned-file.ts";
+import { type WithheldFile, withWithheld } from "./secrets/withheld-file.ts";
 
 /** The source of a mounted folder: a plan, or an existing folder. */
 export type MountedSource = { readonly plan: MountPlan } | { readonly root: string };
@@ -49,6 +52,7 @@ export class MountedFolder {
   #ready: Promise<HostFilesystem> | null = null;
   #baseline: Baseline = NOTHING_MOUNTED;
   #sources: ReadonlyMap<string, PlannedFile> | null = null;
+  #previews: readonly HostMountPreview[];
   #isRemoved = false;
 
   constructor(source: MountedSource, options: MountedFolderOptions = {}) {
@@ -57,7 +61,8 @@ export class MountedFolder {
     this.#plan = "plan" in source ? source.plan : null;
     this.root = "plan" in source ? folder.files : source.root;
     this.home = folder.home;
-    this.mountRoots = (this.#plan?.previews ?? []).map(({ hostPath, mountPath }) => ({
+    this.#previews = this.#plan?.previews ?? [];
+    this.mountRoots = this.#previews.map(({ hostPath, mountPath }) => ({
       hostPath: resolve(hostPath),
       mountPath,
     }));
@@ -66,6 +71,11 @@ export class MountedFolder {
   /** The files as they were copied; empty until then. */
   get baseline(): Baseline {
     return this.#baseline;
+  }
+
+  /** One preview per mount. After copying, files with private keys are among the withheld ones. */
+  get previews(): readonly HostMountPreview[] {
+    return this.#previews;
   }
 
   /** Returns the host file that a path was copied from, or `null`. */
@@ -119,10 +129,14 @@ export class MountedFolder {
 
   /** Copies the files and records them in the same thread, before anything changes them. */
   async #copyPlan(plan: MountPlan): Promise<Baseline> {
-    const baseline = await copyInThread(plan, {
+    const { baseline, withheld } = await copyInThread(plan, {
       target: await createGivenTarget(this.root),
       originals: join(this.home, "originals"),
     });
+    if (withheld.length > 0) {
+      const findBytes = (path: string) => this.findSource(path)?.bytes ?? 0;
+      this.#previews = withWithheld(plan.previews, withheld, findBytes);
+    }
     return baseline ?? NOTHING_MOUNTED;
   }
 }
@@ -154,6 +168,8 @@ const NOTHING_MOUNTED: Baseline = Object.freeze({
 export interface MaterializedMounts extends AsyncDisposable {
   /** The folder with the files. */
   readonly directory: string;
+  /** Planned files that were not copied, because they contain a private key and `allowSecrets` does not name them. */
+  readonly withheld: readonly WithheldFile[];
 }
 
 /** Options of {@link materialize}. */
@@ -170,7 +186,8 @@ export interface MaterializeOptions {
 const materializeKeys: KnownKeys<MaterializeOptions> = { into: true, signal: true };
 
 /**
- * Copies the planned files into a folder, off the event loop. Preserves bytes and the owner's executable bit.
+ * Copies the planned files into a folder, off the event loop. Preserves bytes and the owner's executable bit. A file
+ * that contains a private key is not copied unless `allowSecrets` names it; the result lists it in `withheld`.
  * Leaves nothing behind if it fails or is aborted.
  *
  * Throws `InvalidOptionError` for a value that is not a plan; `FilesystemError` if a file has changed, is missing or cannot be read, or if `into` is not an empty
@@ -187,8 +204,9 @@ export async function materialize(
   const { signal, into } = options;
   signal?.throwIfAborted();
   const target = into === undefined ? await createTemporaryTarget() : await createGivenTarget(into);
-  await copyInThread(plan, { target, originals: null, signal });
-  return Object.freeze({ directory: target.folder, [Symbol.asyncDispose]: target.clear });
+  const { withheld } = await copyInThread(plan, { target, originals: null, signal });
+  const { folder: directory, clear } = target;
+  return Object.freeze({ directory, withheld: deepFreeze(withheld), [Symbol.asyncDispose]: clear });
 }
 
 interface CopyDestination {
@@ -201,7 +219,7 @@ interface CopyDestination {
 async function copyInThread(
   { directories, files, limits }: CopyPlan,
   { target, originals, signal }: CopyDestination,
-): Promise<Baseline | null> {
+): Promise<CopyResult> {
   const plan = { directories, files, limits };
   const task: CopyTask = { folder: target.folder, plan, originals };
   try {

@@ -8,7 +8,7 @@ import type { MountLimit, MountPlan } from "./mount-plan.ts";
 import { findMountSource } from "./mount-source.ts";
 import { MountWalk } from "./mount-walk.ts";
 import type { PlannedFile } from "./planned-file.ts";
-import { secretAllowlist } from "./secret-files.ts";
+import { secretAllowlist } from "./secrets/secret-files.ts";
 
 /** Options of {@link planMounts}. */
 export interface PlanMountsOptions {

@@ -14,12 +14,19 @@ export interface PlannedFile {
   readonly mtimeMs: number;
   /** The inode number. */
   readonly ino: number;
+  /** Set if `allowSecrets` names the file, so that it is copied even if it contains a private key. */
+  readonly mayContainKey?: true;
 }
 
 /** Creates the frozen record of a file's current state. */
-export function createPlannedFile(hostPath: string, mountPath: string, stats: Stats): PlannedFile {
+export function createPlannedFile(
+  paths: Pick<PlannedFile, "hostPath" | "mountPath">,
+  stats: Stats,
+  isAllowedSecret: boolean,
+): PlannedFile {
   const { size, mode, mtimeMs, ino } = stats;
-  return Object.freeze({ hostPath, mountPath, bytes: size, mode, mtimeMs, ino });
+  const permission = isAllowedSecret ? ({ mayContainKey: true } as const) : {};
+  return Object.freeze({ ...paths, bytes: size, mode, mtimeMs, ino, ...permission });
 }
 
 /** Whether a file is unchanged since it was planned. */

@@ -118,6 +118,10 @@ export class ContainerWorkspace {
     return this.#mirror.root;
   }
 
+  get previews(): readonly HostMountPreview[] {
+    return this.#mirror.previews;
+  }
+
   get containerId(): string | null {
     return this.container.containerId;
   }

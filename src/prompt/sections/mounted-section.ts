@@ -21,7 +21,7 @@ export interface FilesSection extends Section {
 export interface WorkspaceSection extends FilesSection, AsyncDisposable {
   /** Folder with the files on the host, available after `ready()` until cleanup. */
   readonly tempDir: string;
-  /** Contents of each mount, and its withheld files. */
+  /** Contents of each mount, and its withheld files: after `ready()` also those that contain a private key. */
   readonly mountPreviews: readonly HostMountPreview[];
   /** Folder to which the files were copied, or `null` before the sync. */
   readonly syncedDir: string | null;
@@ -43,7 +43,7 @@ export function isWorkspace(section: Section): section is FilesSection {
 /** Files mounted for a section, shared by its clones. */
 export interface MountedFiles {
   readonly tempDir: string;
-  readonly plan: { readonly previews: readonly HostMountPreview[] };
+  readonly previews: readonly HostMountPreview[];
   readonly filesystem: Filesystem;
   readonly syncedDir: string | null;
   ready(): Promise<unknown>;
@@ -95,9 +95,9 @@ export abstract class MountedSection<
     return this.workspace.tempDir;
   }
 
-  /** Contents of each mount, and its withheld files. */
+  /** Contents of each mount, and its withheld files: after `ready()` also those that contain a private key. */
   get mountPreviews(): readonly HostMountPreview[] {
-    return this.workspace.plan.previews;
+    return this.workspace.previews;
   }
 
   /** The same files, for tools that run locally. */
