@@ -68,6 +68,10 @@ async function printReport(
       ? "\nNo sandbox works on this machine. wink serve cannot run code until you install one."
       : `\nwink serve uses ${auto} by default.`,
   );
+  if (auto === "wasm")
+    print(
+      "It is used only for a scripted model or the echo. For any other model, install bubblewrap, Podman or Docker, or pass --sandbox wasm.",
+    );
   print("Not required: a browser, Docker, an account, a network.");
 }
 

@@ -1,4 +1,5 @@
 import { InvalidOptionError } from "../base/errors.ts";
+import type { CodeAuthor } from "../local/sandbox/choose-sandbox.ts";
 import { LazySandbox } from "../local/sandbox/lazy-sandbox.ts";
 import type { Sandbox } from "../local/sandbox/sandbox.ts";
 
@@ -15,14 +16,15 @@ export interface FoundSandbox {
 
 /**
  * Finds the sandbox that code will run in. A sandbox that takes seconds to start is not started
- * yet. Throws `InvalidOptionError` if a named sandbox does not work here; `"auto"` may find none.
+ * yet. `author` wrote the code. Throws `InvalidOptionError` if a named sandbox does not work here; `"auto"` may find none.
  * `candidates` defaults to all sandboxes of the library.
  */
 export async function findSandbox(
   which: SandboxName | Sandbox,
   candidates?: readonly Sandbox[],
+  author: CodeAuthor = "model",
 ): Promise<FoundSandbox> {
-  await using lazy = new LazySandbox(which, candidates);
+  await using lazy = new LazySandbox(which, candidates, author);
   try {
     const { sandbox, reason } = await lazy.choose();
     return { name: sandbox.name, reason };

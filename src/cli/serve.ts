@@ -1,4 +1,5 @@
 import { styleText } from "node:util";
+import { isTrustedModel } from "../local/models/trusted-models.ts";
 import { LocalProvider } from "../local/provider.ts";
 import type { LocalProviderOptions } from "../local/provider-options.ts";
 import { dockerSandbox } from "../local/sandbox/docker/docker-sandbox.ts";
@@ -52,7 +53,8 @@ export async function serve(options: ServeOptions, host: Stoppable = process): P
       allowedHosts: options.allowHost,
       allowedOrigins: options.allowOrigin,
     });
-    const chosen = await findSandbox(sandbox);
+    const author = isTrustedModel(model) ? "user" : "model";
+    const chosen = await findSandbox(sandbox, undefined, author);
     const { url } = await provider.listen({ port, host: options.host }); // the first line follows at once
     if (!isEnding) printServer(options, { url, model: name, sandbox: chosen });
   } catch (error) {

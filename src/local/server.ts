@@ -17,6 +17,7 @@ import { RequestLog } from "./http/request-log.ts";
 import { type Ids, randomIds } from "./ids.ts";
 import { echoModel } from "./models/echo-model.ts";
 import type { LocalModel } from "./models/local-model.ts";
+import { isTrustedModel } from "./models/trusted-models.ts";
 import type { ProviderSettings } from "./provider-options.ts";
 import { BackgroundResponses } from "./responses/background/background-responses.ts";
 import { Conversations } from "./responses/conversation/conversations.ts";
@@ -185,9 +186,10 @@ function readSealKey(dataDir: string): Uint8Array {
   return readPrivateKey(join(dataDir, "seal.key"), () => randomBytes(32));
 }
 
-function createSandbox({ sandbox, limits }: ServerSettings): GradedSandbox {
+function createSandbox({ sandbox, limits, model }: ServerSettings): GradedSandbox {
+  const author = isTrustedModel(model) ? "user" : "model";
   return new GradedSandbox({
-    sandbox: new LazySandbox(sandbox),
+    sandbox: new LazySandbox(sandbox, undefined, author),
     require: limits.require,
     findDiskSupport,
     onWatched: (message) => process.emitWarning(message, "WinkWarning"),

@@ -48,7 +48,7 @@ export async function demo(
   const stop = new AbortController();
   const [web, dataDir] = [join(folder.path, "web"), join(folder.path, "provider")];
   await writeWebPages(web);
-  const sandbox = await findSandbox(which, candidates);
+  const sandbox = await findSandbox(which, candidates, "user");
   const hasPython = sandbox.name !== null;
   const model = greenhouseModel({ hasPython });
   await using provider = new LocalProvider({ model, sandbox: which, dataDir, web });

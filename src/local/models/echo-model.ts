@@ -5,16 +5,19 @@ import { toAction } from "../tools/tool-catalog.ts";
 import type { LocalModel, ModelRequest } from "./local-model.ts";
 import { type Choice, getCatalog, resolveChoice, selectAllowed } from "./resolve-choice.ts";
 import { createSmallestValue } from "./smallest-value.ts";
+import { trustModel } from "./trusted-models.ts";
 
 /**
  * A model that repeats the last message. With an answer format it returns the smallest value that matches, and
  * with a forced tool the smallest call. Deterministic: same request, same answer.
  */
 export function echoModel(): LocalModel {
-  return Object.freeze({
-    respond: async (request: ModelRequest) => [createAnswer(request)],
-    mayIgnoreToolChoice: true, // it cannot call every tool
-  });
+  return trustModel(
+    Object.freeze({
+      respond: async (request: ModelRequest) => [createAnswer(request)],
+      mayIgnoreToolChoice: true, // it cannot call every tool
+    }),
+  );
 }
 
 function createAnswer(request: ModelRequest): ModelAction {

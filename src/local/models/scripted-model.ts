@@ -5,6 +5,7 @@ import type { ModelAction } from "../model-action.ts";
 import { StepFault } from "../step-fault.ts";
 import { checkActions } from "./check-actions.ts";
 import type { LocalModel, ModelRequest } from "./local-model.ts";
+import { trustModel } from "./trusted-models.ts";
 
 /** The script of a model: one array of actions per turn, or a function that returns the actions for a request. */
 export type ModelScript =
@@ -27,9 +28,11 @@ export type ModelScript =
  */
 export function scriptedModel(steps: ModelScript): LocalModel {
   if (typeof steps === "function") {
-    return Object.freeze({
-      respond: async (request: ModelRequest) => await callScript(steps, request),
-    });
+    return trustModel(
+      Object.freeze({
+        respond: async (request: ModelRequest) => await callScript(steps, request),
+      }),
+    );
   }
   if (!Array.isArray(steps)) {
     throw new InvalidOptionError({
@@ -40,10 +43,12 @@ export function scriptedModel(steps: ModelScript): LocalModel {
     });
   }
   const script = steps.map((step, turn) => copyActions(step, `steps[${turn}]`));
-  return Object.freeze({
-    respond: async (request: ModelRequest) =>
-      script[request.turn] ?? throwScriptEnded(script.length, request),
-  });
+  return trustModel(
+    Object.freeze({
+      respond: async (request: ModelRequest) =>
+        script[request.turn] ?? throwScriptEnded(script.length, request),
+    }),
+  );
 }
 
 function copyActions(actions: unknown, field: string): readonly ModelAction[] {

@@ -18,11 +18,21 @@ const works = createSandbox("wasm", true, "a trial run succeeded");
 
 describe("chooseSandbox()", () => {
   test("takes the first usable sandbox, and reports why earlier ones were rejected", async () => {
-    const chosen = await chooseSandbox("auto", [broken, works]);
+    const chosen = await chooseSandbox("auto", [broken, works], "user");
     expect(chosen).toEqual({
       sandbox: works,
       reason: "bubblewrap: bwrap is missing: apt install bubblewrap; wasm: a trial run succeeded",
     });
+  });
+
+  test("does not choose wasm for code that a model wrote, and says what to do", async () => {
+    const choosing = chooseSandbox("auto", [broken, works]);
+    await expect(choosing).rejects.toThrow(
+      /apt install bubblewrap; wasm: .* set the sandbox to "wasm"/,
+    );
+    const strong = createSandbox("podman", true, "a trial run succeeded");
+    expect((await chooseSandbox("auto", [broken, strong, works])).sandbox).toBe(strong);
+    expect((await chooseSandbox("wasm", [broken, works], "model")).sandbox).toBe(works);
   });
 
   test("takes a sandbox by name or as an object", async () => {

@@ -2,8 +2,14 @@ import { InvalidOptionError } from "../../base/errors.ts";
 import type { LimitReport, Sandbox } from "./sandbox.ts";
 import { wasmSandbox } from "./wasm/wasm-sandbox.ts";
 
-/** A sandbox: by name, your own implementation, or `"auto"` for the first to pass a trial run on this host. */
+/**
+ * A sandbox: by name, your own implementation, or `"auto"` for the first to pass a trial run on this host. `"auto"`
+ * uses `"wasm"` only in front of a `scriptedModel` or the echo, whose code is yours.
+ */
 export type SandboxChoice = "auto" | "bubblewrap" | "podman" | "docker" | "wasm" | Sandbox;
+
+/** Who wrote the code that will run: the user of this library, or a model. */
+export type CodeAuthor = "user" | "model";
 
 /** The chosen sandbox and the reason for the choice. */
 export interface ChosenSandbox {
@@ -35,8 +41,9 @@ export async function listSandboxes(): Promise<readonly Sandbox[]> {
 export async function chooseSandbox(
   which: SandboxChoice,
   candidates?: readonly Sandbox[],
+  author: CodeAuthor = "model",
 ): Promise<ChosenSandbox> {
-  if (which === "auto") return chooseFirstUsable(candidates ?? (await listSandboxes()));
+  if (which === "auto") return chooseFirstUsable(candidates ?? (await listSandboxes()), author);
   if (typeof which === "object") return requireUsable(which);
   const known = candidates ?? (await listSandboxes());
   const named = known.find(({ name }) => name === which);
@@ -49,9 +56,16 @@ export async function chooseSandbox(
   });
 }
 
-async function chooseFirstUsable(candidates: readonly Sandbox[]): Promise<ChosenSandbox> {
+async function chooseFirstUsable(
+  candidates: readonly Sandbox[],
+  author: CodeAuthor,
+): Promise<ChosenSandbox> {
   const rejections: string[] = [];
   for (const sandbox of candidates) {
+    if (sandbox.name === "wasm" && author === "model") {
+      rejections.push(WASM_IS_EXPLICIT);
+      continue;
+    }
     const { usable, reason, limits } = await sandbox.probe();
     if (usable)
       return { sandbox, reason: [...rejections, `${sandbox.name}: ${reason}`].join("; "), limits };
@@ -64,6 +78,9 @@ async function chooseFirstUsable(candidates: readonly Sandbox[]): Promise<Chosen
     remedy: rejections.join("; ") || "pass your own Sandbox",
   });
 }
+
+const WASM_IS_EXPLICIT =
+  'wasm: without one of these it is not a security boundary, so it is not used for code that a model wrote; set the sandbox to "wasm" to use it anyway';
 
 async function requireUsable(sandbox: Sandbox): Promise<ChosenSandbox> {
   const { usable, reason, limits } = await sandbox.probe();

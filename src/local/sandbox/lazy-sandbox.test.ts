@@ -97,7 +97,9 @@ const UNTRIED = "wasm: it is installed, and is tested when code first runs";
 describe.skipIf(!isPyodideInstalled())("LazySandbox with WebAssembly", () => {
   test("is chosen at once, and tested only on request", async () => {
     const wasm = createSandbox("wasm");
-    await using lazy = new LazySandbox("auto", [createSandbox("bubblewrap", missing), wasm]);
+    const candidates = [createSandbox("bubblewrap", missing), wasm];
+    await expect(new LazySandbox("auto", candidates).choose()).rejects.toThrow("not a security");
+    await using lazy = new LazySandbox("auto", candidates, "user");
     const { sandbox: chosen, reason } = await lazy.choose();
     expect(chosen.name).toBe("wasm");
     expect(reason).toBe(`bubblewrap: ${missing.reason}; ${UNTRIED}`);

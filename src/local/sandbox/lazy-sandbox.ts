@@ -1,5 +1,6 @@
 import {
   type ChosenSandbox,
+  type CodeAuthor,
   chooseSandbox,
   listSandboxes,
   type SandboxChoice,
@@ -12,11 +13,14 @@ export class LazySandbox implements Sandbox, AsyncDisposable {
   readonly name: string;
   readonly isolation = "That of the sandbox chosen when code first runs.";
   readonly #which: SandboxChoice;
+  readonly #author: CodeAuthor;
   readonly #candidates: Once<readonly Sandbox[]>;
   readonly #choice = new Once(() => this.#choose());
   readonly #testedChoice = new Once(() => this.#testChoice());
 
-  constructor(which: SandboxChoice, candidates?: readonly Sandbox[]) {
+  /** `author` decides whether `"auto"` may choose the weakest sandbox. */
+  constructor(which: SandboxChoice, candidates?: readonly Sandbox[], author: CodeAuthor = "model") {
+    this.#author = author;
     this.name = typeof which === "string" ? which : which.name;
     this.#which = which;
     this.#candidates = new Once(async () => candidates ?? (await listSandboxes()));
@@ -61,14 +65,14 @@ export class LazySandbox implements Sandbox, AsyncDisposable {
 
   async #choose(): Promise<ChosenSandbox> {
     const candidates = await this.#candidates.get();
-    return await chooseSandbox(this.#which, candidates.map(skipWasmTrial));
+    return await chooseSandbox(this.#which, candidates.map(skipWasmTrial), this.#author);
   }
 
   async #testChoice(): Promise<ChosenSandbox> {
     const chosen = await this.choose();
     const candidates = await this.#candidates.get();
     const isTried = typeof this.#which === "object" || candidates.includes(chosen.sandbox);
-    return isTried ? chosen : await chooseSandbox(this.#which, candidates);
+    return isTried ? chosen : await chooseSandbox(this.#which, candidates, this.#author);
   }
 }
 
