@@ -33,12 +33,16 @@ function createTemporaryFolder(prefix: string): string {
 /** Deletes a folder, if it exists, on disposal, or at the latest when the process exits. */
 export function removeAtExit(path: string): Disposable {
   // A process that is being killed may still write, so retry if the folder is not empty.
-  const remove = () => rmSync(path, { recursive: true, force: true, maxRetries: 3 });
-  process.once("exit", remove);
+  return runAtExit(() => rmSync(path, { recursive: true, force: true, maxRetries: 3 }));
+}
+
+/** Runs `work` on disposal, or at the latest when the process exits. */
+export function runAtExit(work: () => void): Disposable {
+  process.once("exit", work);
   return {
     [Symbol.dispose]() {
-      process.off("exit", remove);
-      remove();
+      process.off("exit", work);
+      work();
     },
   };
 }

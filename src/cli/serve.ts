@@ -1,10 +1,12 @@
 import { styleText } from "node:util";
+import { unmountBelow } from "../local/containers/disks/unmount-below.ts";
 import { isTrustedModel } from "../local/models/trusted-models.ts";
 import { LocalProvider } from "../local/provider.ts";
 import type { LocalProviderOptions } from "../local/provider-options.ts";
 import { dockerSandbox } from "../local/sandbox/docker/docker-sandbox.ts";
 import type { Sandbox } from "../local/sandbox/sandbox.ts";
-import { endOnSignal, type Stoppable, TemporaryFolder } from "./end-on-signal.ts";
+import { sweepTemporaryDataDirs, TemporaryDataDir } from "../local/store/temporary-data-dir.ts";
+import { endOnSignal, runAtExit, type Stoppable } from "./end-on-signal.ts";
 import { type FoundSandbox, findSandbox, type SandboxName } from "./find-sandbox.ts";
 import { ECHO, loadModel, type ModelChoice } from "./load-model.ts";
 import { RequestPrinter } from "./request-printer.ts";
@@ -33,7 +35,7 @@ export interface ServeOptions {
 
 /** Starts a local provider, prints its URL and each request, and runs until a signal ends the process. */
 export async function serve(options: ServeOptions, host: Stoppable = process): Promise<void> {
-  const folder = options.dataDir === undefined ? new TemporaryFolder("wink-serve-") : null;
+  const folder = options.dataDir === undefined ? createDataDir() : null;
   let provider: LocalProvider | null = null;
   let isEnding = false;
   const end = async () => {
@@ -68,6 +70,20 @@ export async function serve(options: ServeOptions, host: Stoppable = process): P
 function createSandbox({ sandbox, sandboxImage: image }: ServeOptions): SandboxName | Sandbox {
   if (sandbox !== "docker" && sandbox !== "podman") return sandbox;
   return dockerSandbox({ engine: sandbox, image });
+}
+
+/** Creates a temporary data folder that is removed on disposal, or at the latest when the process exits. */
+function createDataDir(): Disposable & { readonly path: string } {
+  void sweepTemporaryDataDirs(unmountBelow);
+  const folder = new TemporaryDataDir();
+  const removal = runAtExit(() => {
+    try {
+      folder[Symbol.dispose]();
+    } catch {
+      // A container's disk is still in use. The next start removes the folder.
+    }
+  });
+  return { path: folder.path, [Symbol.dispose]: () => removal[Symbol.dispose]() };
 }
 
 function createRequestListener({ json, quiet }: ServeOptions): LocalProviderOptions["onRequest"] {

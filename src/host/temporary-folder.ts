@@ -6,6 +6,7 @@ import {
   mkdirSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { readdir } from "node:fs/promises";
@@ -48,20 +49,48 @@ export function reserveFolder(): TemporaryFolder {
   });
 }
 
+/** Which folders {@link sweepAbandonedFolders} removes. */
+export interface SweepOptions {
+  /** How their names start. @default "wink-workspace-" */
+  readonly prefix?: string | undefined;
+  /** Called before a folder is removed, to unmount what is mounted in it. @default nothing */
+  readonly release?: ((home: string) => Promise<void>) | undefined;
+}
+
 /**
  * Removes temporary folders whose process has ended and returns their paths. Only this user's
- * folders with an owner file are removed. Folders that cannot be read or removed are kept. If
- * several processes sweep concurrently, each path is returned only once.
+ * folders with an owner file are removed. Folders that cannot be read or removed are kept, and all
+ * are kept if other users could replace them. If several processes sweep concurrently, each path
+ * is returned only once.
  */
-export async function sweepAbandonedFolders(): Promise<readonly string[]> {
+export async function sweepAbandonedFolders({
+  prefix = PREFIX,
+  release,
+}: SweepOptions = {}): Promise<readonly string[]> {
   const folder = tmpdir();
+  if (!isProtected(folder)) return [];
   const names = await readdir(folder).catch((): string[] => []);
   const removed: string[] = [];
-  for (const name of names.filter((name) => name.startsWith(PREFIX))) {
+  for (const name of names.filter((name) => name.startsWith(prefix))) {
     const home = join(folder, name);
-    if (isAbandoned(home) && (await removeFolder(home).catch(() => false))) removed.push(home);
+    if (!isAbandoned(home)) continue;
+    await release?.(home).catch(() => undefined); // the removal fails if it matters
+    if (await removeFolder(home).catch(() => false)) removed.push(home);
   }
   return removed;
+}
+
+/** Writes the file that names this process as the owner of a folder. */
+export function writeOwner(home: string): void {
+  const path = join(home, OWNER_FILE);
+  writeFileSync(path, JSON.stringify(getCurrentOwner()), { flag: "wx", mode: 0o600 });
+}
+
+/** Returns whether other users cannot rename what this user has in a folder. */
+function isProtected(folder: string): boolean {
+  const { mode } = statSync(folder, { throwIfNoEntry: false }) ?? { mode: 0 };
+  const [sticky, writableByOthers] = [0o1000, 0o022];
+  return (mode & writableByOthers) === 0 || (mode & sticky) !== 0;
 }
 
 const PREFIX = "wink-workspace-";
@@ -81,7 +110,7 @@ function createHome(home: string): void {
  */
 function fillHome(home: string, files: string): void {
   try {
-    writeFileSync(join(home, OWNER_FILE), JSON.stringify(getCurrentOwner()), { flag: "wx" });
+    writeOwner(home);
     mkdirSync(files, { mode: 0o700 });
   } catch (error) {
     rmSync(home, { recursive: true, force: true });

@@ -1,9 +1,7 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { checkKnownKeys, InvalidOptionError } from "../base/errors.ts";
 import { AccessPolicy } from "./access/access-policy.ts";
 import { isLoopback } from "./access/is-loopback.ts";
+import { unmountBelow } from "./containers/disks/unmount-below.ts";
 import {
   type Listening,
   type ListenOptions,
@@ -19,6 +17,7 @@ import {
 import type { LimitReport } from "./sandbox/sandbox.ts";
 import { type LocalServer, startServer } from "./server.ts";
 import { Upgrades } from "./socket/upgrades.ts";
+import { sweepTemporaryDataDirs, TemporaryDataDir } from "./store/temporary-data-dir.ts";
 import { ConnectionDroppedError } from "./turn/connection-dropped-error.ts";
 
 /**
@@ -144,15 +143,17 @@ export class LocalProvider implements AsyncDisposable {
   }
 }
 
-/** Starts a server. Deletes a temporary data folder when the server closes. */
+/**
+ * Starts a server. Deletes a temporary data folder when the server closes, and those that killed processes have left.
+ */
 async function startWithDataDir(settings: ProviderSettings): Promise<LocalServer> {
-  const { dataDir = mkdtempSync(join(tmpdir(), "wink-local-")) } = settings;
-  const isTemporary = settings.dataDir === undefined;
-  const remove = () => {
-    if (isTemporary) rmSync(dataDir, { recursive: true, force: true });
-  };
+  const { dataDir } = settings;
+  if (dataDir !== undefined) return await startServer({ ...settings, dataDir }, () => undefined);
+  void sweepTemporaryDataDirs(unmountBelow);
+  const folder = new TemporaryDataDir();
+  const remove = () => folder[Symbol.dispose]();
   try {
-    return await startServer({ ...settings, dataDir }, remove);
+    return await startServer({ ...settings, dataDir: folder.path }, remove);
   } catch (error) {
     remove();
     throw error;

@@ -115,10 +115,10 @@ describe("LocalProvider", () => {
   });
 
   test("rejects an invalid sandbox immediately", async () => {
-    const name: string = "docker";
+    const name: string = "chroot";
     await using provider = new LocalProvider({ sandbox: name as "auto" });
     await expect(provider.fetch(`${at}/models`)).rejects.toThrow(
-      'sandbox must be a Sandbox or a sandbox name, got "docker"',
+      'sandbox must be a Sandbox or a sandbox name, got "chroot"',
     );
   });
 
@@ -201,7 +201,7 @@ describe("LocalProvider options", () => {
     const { readProviderSettings } = await import("../../src/local/provider-options.ts");
     const { onFault, limits, sandbox } = readProviderSettings();
     expect({ limits, sandbox }).toEqual({
-      limits: { maxBodyBytes: 67_108_864, runTimeoutMs: 60_000 },
+      limits: { maxBodyBytes: 67_108_864, runTimeoutMs: 60_000, require: "watched" },
       sandbox: "auto",
     });
     const told = vi.spyOn(console, "error").mockImplementation(() => undefined);
