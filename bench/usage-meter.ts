@@ -52,7 +52,8 @@ export class UsageMeter {
     if (known !== undefined) return known;
     const isMounted = read(`/proc/${pid}/mountinfo`).includes(this.#mount);
     const stat = read(`/proc/${pid}/stat`);
-    const isChild = stat.slice(stat.lastIndexOf(")")).split(" ")[2] === `${process.pid}`;
+    const parent = stat.slice(stat.lastIndexOf(")")).split(" ")[2] ?? "";
+    const isChild = parent === `${process.pid}` || this.#isOurs.get(parent) === true;
     const found = (isMounted || isChild) && pid !== `${process.pid}`;
     if (stat !== "") this.#isOurs.set(pid, found);
     return found;
