@@ -1,4 +1,4 @@
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { identifyCurrentProcess, isRunning } from "../../../host/process-identity.ts";
@@ -74,23 +74,37 @@ class CgroupGroup implements ResourceGroup {
   onStart(): void {}
 
   freeze(): void {
-    if (this.#freezer) setFrozen(this.#freezer, true);
+    useIfPresent(this.#freezer, (folder) => setFrozen(folder, true));
   }
 
   thaw(): void {
-    if (this.#freezer) setFrozen(this.#freezer, false);
+    useIfPresent(this.#freezer, (folder) => setFrozen(folder, false));
   }
 
   countMemoryKills(): number {
-    return this.#memory ? countMemoryKills(this.#memory) : 0;
+    return useIfPresent(this.#memory, countMemoryKills) ?? 0;
   }
 
   kill(): void {
-    killAll(this.#freezer ?? (this.#folders[0] as GroupFolder));
+    useIfPresent(this.#freezer ?? this.#folders[0], killAll);
   }
 
   async remove(): Promise<void> {
     await Promise.all(this.#folders.map(removeWithProcesses));
+  }
+}
+
+/** Returns `null` if the group has no such folder, or it was removed. */
+function useIfPresent<Result>(
+  folder: GroupFolder | undefined,
+  work: (folder: GroupFolder) => Result,
+): Result | null {
+  if (!folder) return null;
+  try {
+    return work(folder);
+  } catch (error) {
+    if (existsSync(folder.path)) throw error;
+    return null;
   }
 }
 

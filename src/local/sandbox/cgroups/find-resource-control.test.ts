@@ -1,5 +1,5 @@
 import { execFile, spawn } from "node:child_process";
-import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, it, vi } from "vitest";
@@ -79,6 +79,23 @@ it.skipIf(!(control instanceof CgroupControl))(
     await kept?.remove();
   },
 );
+
+it("does nothing with a group that was removed, and reports a folder that is not a group", async () => {
+  const parent = temporaryTree();
+  const whole = { path: parent, version: 2 as const, memory: true, processes: true, freezer: true };
+  const fake = new CgroupControl("cgroup v2", [whole]).createGroup(limits);
+  expect(() => fake.countMemoryKills()).toThrow("ENOENT");
+  for (const name of readdirSync(parent)) rmSync(join(parent, name), { recursive: true });
+  await fake.remove();
+  fake.freeze();
+  fake.thaw();
+  fake.kill();
+  expect(fake.countMemoryKills()).toBe(0);
+  const bare = new CgroupControl("cgroup v2", [{ ...whole, memory: false, freezer: false }]);
+  const group = bare.createGroup(limits);
+  group.freeze();
+  expect(group.countMemoryKills()).toBe(0);
+});
 
 it("explains what each means lacks if none works", async () => {
   const failing = { ...systemdControl({}), means: "systemd-run" };
