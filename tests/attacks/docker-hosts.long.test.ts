@@ -14,6 +14,7 @@ vi.setConfig({ testTimeout: 60_000 });
 /** What the person who runs the provider can get wrong or be tricked into is tried as that person. */
 const engines = (await listEngines()).filter(({ as }) => as === "root" || process.getuid?.() !== 0);
 const LIMITS = { timeoutMs: 5_000, maxOutputBytes: 10_000 };
+const WAIT = { timeout: 15_000 };
 const own = (tries: string, shows: string) =>
   ({ finding: "own", surface: "Docker and Podman", tries, shows }) as const;
 
@@ -21,8 +22,14 @@ function open({ engine, program }: TargetEngine, image?: string, root = temporar
   return dockerSandbox({ engine, program, image }).open({ root, memoryBytes: 300 * MEBIBYTE });
 }
 
-function countContainers(engine: TargetEngine): number {
-  return runClient(engine, "ps", "--all", "--quiet").split("\n").filter(Boolean).length;
+/** Lists the containers that sandboxes of a process have started: others use the engine at the same time. */
+function listContainers(engine: TargetEngine, pid = process.pid): readonly string[] {
+  const names = runClient(engine, "ps", "--all", "--format", "{{.Names}}").split("\n");
+  return names.filter((name) => {
+    const [prefix, owner = ""] = name.split(".");
+    const text = Buffer.from(owner, "base64url").toString();
+    return prefix === "wink-sandbox" && text.startsWith(`[${pid},`);
+  });
 }
 
 /** Creates an image from the one for sandboxes, with instructions of a Dockerfile. */
@@ -170,11 +177,10 @@ describe.each(engines)("The host of $engine", (engine) => {
     ),
     async () => {
       const root = temporaryTree();
-      const before = countContainers(engine);
       const child = await startVictim(engine, root);
-      expect(countContainers(engine)).toBeGreaterThan(before);
+      expect(listContainers(engine, child.pid)).toHaveLength(1);
       child.kill("SIGKILL");
-      await expect.poll(() => countContainers(engine), { timeout: 15_000 }).toBe(before);
+      await expect.poll(() => listContainers(engine, child.pid), WAIT).toEqual([]);
       return { through: listProcesses(root) };
     },
   );
@@ -186,16 +192,14 @@ describe.each(engines)("The host of $engine", (engine) => {
     ),
     async () => {
       const root = temporaryTree();
-      const before = countContainers(engine);
       const child = await startVictim(engine, root);
-      const [id = ""] = runClient(engine, "ps", "--quiet").split("\n");
-      runClient(engine, "pause", id);
+      runClient(engine, "pause", ...listContainers(engine, child.pid));
       child.kill("SIGKILL");
       await once(child, "exit");
-      expect(countContainers(engine)).toBeGreaterThan(before);
+      expect(listContainers(engine, child.pid)).toHaveLength(1);
       await using container = await open(engine);
       await container.python("1", LIMITS);
-      await expect.poll(() => countContainers(engine), { timeout: 15_000 }).toBe(before + 1);
+      await expect.poll(() => listContainers(engine, child.pid), WAIT).toEqual([]);
       return { through: listProcesses(root) };
     },
   );
@@ -207,16 +211,17 @@ describe.each(engines)("The host of $engine", (engine) => {
     ),
     async () => {
       const image = createImage(engine, "wink-labelled", "LABEL weakincentives.sandbox=1");
-      for (const name of ["wink-sandbox.database", "database-wink-sandbox."]) {
+      const names = ["wink-sandbox.database", "database-wink-sandbox."];
+      for (const name of names) {
         runClient(engine, "create", "--name", name, "--network", "none", image, "true");
         onTestFinished(() => {
           runClient(engine, "rm", "--force", name);
         });
       }
-      const before = countContainers(engine);
       await using container = await open(engine);
       await container.python("1", LIMITS);
-      return { tried: 2, through: countContainers(engine) === before + 1 ? [] : ["removed"] };
+      const left = runClient(engine, "ps", "--all", "--format", "{{.Names}}").split("\n");
+      return { tried: names.length, through: names.filter((name) => !left.includes(name)) };
     },
   );
 
@@ -227,7 +232,6 @@ describe.each(engines)("The host of $engine", (engine) => {
     ),
     async () => {
       const root = temporaryTree();
-      const before = countContainers(engine);
       const container = await open(engine, undefined, root);
       try {
         const running = container.python("open('up', 'w').close()\nwhile True: pass", LIMITS);
@@ -238,7 +242,7 @@ describe.each(engines)("The host of $engine", (engine) => {
       } finally {
         await container[Symbol.asyncDispose]();
       }
-      await expect.poll(() => countContainers(engine), { timeout: 15_000 }).toBe(before);
+      await expect.poll(() => listContainers(engine), WAIT).toEqual([]);
       return { through: listProcesses(root) };
     },
   );
@@ -258,7 +262,7 @@ describe.each(engines)("The host of $engine", (engine) => {
           LIMITS,
         );
         await expect.poll(() => existsSync(join(root, `up${index}`))).toBe(true);
-        runClient(engine, ...command, ...findContainers(engine));
+        runClient(engine, ...command, ...listContainers(engine));
         if (!(await running).died) through.push(command.join(" "));
       }
       expect((await container.python("6 * 7", LIMITS)).stdout).toBe("42\n");
@@ -273,7 +277,6 @@ describe.each(engines)("The host of $engine", (engine) => {
     ),
     async () => {
       const root = temporaryTree();
-      const before = countContainers(engine);
       const container = await open(engine, undefined, root);
       const stop = new AbortController();
       const aborted = container.python("while True: pass", { ...LIMITS, signal: stop.signal });
@@ -283,8 +286,7 @@ describe.each(engines)("The host of $engine", (engine) => {
       const running = container.python("while True: pass", LIMITS);
       await container[Symbol.asyncDispose]();
       await running;
-      const left = countContainers(engine) - before;
-      return { tried: 3, through: [...listProcesses(root), ...Array(left).fill("container")] };
+      return { tried: 3, through: [...listProcesses(root), ...listContainers(engine)] };
     },
   );
 
@@ -354,14 +356,6 @@ async function startVictim({ engine, program }: TargetEngine, root: string) {
   onTestFinished(() => void child.kill("SIGKILL"));
   await once(child.stdout, "data");
   return child;
-}
-
-/** Finds the containers that sandboxes of this process have started. */
-function findContainers(engine: TargetEngine): readonly string[] {
-  const filter = ["--filter", "label=weakincentives.sandbox=1"];
-  return runClient(engine, "ps", "--quiet", ...filter)
-    .split("\n")
-    .filter(Boolean);
 }
 
 /** Lists the clients that were started for a container's folder. */
