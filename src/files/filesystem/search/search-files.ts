@@ -67,7 +67,7 @@ export async function searchFiles(
   return omissions;
 }
 
-const CHUNK_BYTES = 1024 * 1024;
+const CHUNK_BYTES = 256 * 1024;
 const MAX_FILE_BYTES = 256 * 2 ** 20;
 
 /** Opens a file, or returns `null` if it is not readable. */
