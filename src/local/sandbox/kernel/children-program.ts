@@ -7,11 +7,12 @@ class Interpreter:
         self.outputs = [Output(kind, PYTHON, supervisor.frames) for kind in (b"o", b"e")]
         self.reply = self.ticket = self.unsent = b""
         self.is_ready, self.is_connected = False, True
+        self.file_bytes = supervisor.meter.disk.file_bytes()
         keep = (self.requests[0], self.replies[1])
         self.pid = fork(keep + tuple(output.writer for output in self.outputs))
         if self.pid == 0:
             enter_child(self.outputs)
-            limit_child(supervisor.config, 0)
+            limit_child(supervisor.config, self.file_bytes, 0)
             kernel(*keep)
         os.close(self.requests[0])
         os.close(self.replies[1])
@@ -58,7 +59,8 @@ class Command:
         self.reaper = fork((status,) + tuple(output.writer for output in self.outputs))
         if self.reaper == 0:
             try:
-                run_reaper(supervisor.config, self.outputs, status, request[8:], cpu_seconds)
+                limit = lambda: limit_child(supervisor.config, supervisor.meter.disk.file_bytes(), cpu_seconds)
+                run_reaper(limit, self.outputs, status, request[8:])
             finally:
                 os._exit(1)
         os.close(status)
@@ -79,13 +81,13 @@ def enter_child(outputs):
         os.dup2(output.writer, stream)
         os.close(output.writer)
 
-def run_reaper(config, outputs, status, command, cpu_seconds):
+def run_reaper(limit, outputs, status, command):
     libc.prctl(36, 1)  # PR_SET_CHILD_SUBREAPER
     shell = os.fork()
     if shell == 0:
         os.close(status)
         enter_child(outputs)
-        limit_child(config, cpu_seconds)
+        limit()
         start_shell(command)
     for output in outputs:
         os.close(output.writer)

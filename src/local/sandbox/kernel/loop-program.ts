@@ -83,7 +83,6 @@ class Supervisor:
         if self.idle.check(now):
             # A short run may have ended before it was measured.
             self.meter.memory.check(now)
-            self.meter.memory.check(now)
 
     def read_requests(self):
         for request in self.host.read():
@@ -105,11 +104,14 @@ class Supervisor:
 
     def run_python(self, request):
         self.begin_run()
-        self.is_running_python = True
-        self.reads_output_from = time.monotonic() + SHORT_RUN
+        if self.interpreter is not None and self.interpreter.file_bytes < self.meter.disk.file_bytes():
+            # It was started when the disk was full, so it cannot write files.
+            self.end_interpreter(0)
         if self.interpreter is None:
             self.interpreter = Interpreter(self)
             self.watch(self.interpreter.replies[0], self.read_replies)
+        self.is_running_python = True
+        self.reads_output_from = time.monotonic() + SHORT_RUN
         interpreter = self.interpreter
         for output in interpreter.outputs:
             output.left = struct.unpack_from(">I", request)[0] + 1

@@ -6,8 +6,6 @@ MOST_LOCK_BYTES = 1024 * 1024
 LARGEST_DESCRIPTOR = 192 * 1024
 PIPE_BYTES = 65536
 OTHER_DESCRIPTOR = 2048
-# How fast one processor can fill memory.
-FILLED_PER_SECOND = 4 * 1024 ** 3
 
 def find_temporary_folders():
     """The folders whose files are in memory."""
@@ -40,10 +38,8 @@ class Memory:
         self.temporary = find_temporary_folders()
         self.socket_bytes = find_socket_bytes()
         self.sockets = open_proc("/proc/net/sockstat")
-        self.rate = FILLED_PER_SECOND * len(os.sched_getaffinity(0))
         self.descriptors = self.next_descriptors = 0
         self.room = 0
-        self.suspected = False
 
     def check(self, now):
         self.check_entries()
@@ -51,31 +47,20 @@ class Memory:
             self.descriptors = self.count_descriptors()
             self.check_locks()
             self.next_descriptors = time.monotonic() + 0.05
-        files, sockets = self.count_files(), self.count_sockets() * self.socket_bytes
-        bound = self.processes.resident() + files + sockets + self.descriptors * LARGEST_DESCRIPTOR
+        bound = self.processes.resident() + self.count_files() + self.count_sockets() + self.descriptors * LARGEST_DESCRIPTOR
         self.room = self.limit - bound
         if self.room < 0:
-            self.check_exactly(files, sockets)
-        else:
-            self.suspected = False
+            self.processes.while_stopped(self.check_exactly)
 
-    def check_exactly(self, files, sockets):
+    def check_exactly(self):
         # Memory shared by forks counts once, and so do files in memory that are mapped.
-        total = self.sum_proportional() + files + sockets + self.sum_descriptors()
+        files = self.count_files()
+        total = self.sum_proportional() + files + self.count_sockets() + self.sum_descriptors()
         if total > self.limit and files:
             total -= min(files, self.sum_mapped_files())
         self.room = self.limit - total
-        if total <= self.limit:
-            self.suspected = False
-        elif self.suspected or total > 1.5 * self.limit:
+        if total > self.limit:
             raise Violation("memory")
-        else:
-            # A process that is about to start a program shares its parent's memory for a moment, and both count.
-            self.suspected = True
-
-    def wait_seconds(self):
-        """How long it takes to fill the rest, within limits."""
-        return 0.003 if self.suspected else min(0.05, max(0.005, self.room / self.rate))
 
     def check_entries(self):
         for folder in self.temporary:
@@ -91,10 +76,10 @@ class Memory:
         return total
 
     def count_sockets(self):
-        """All sockets of the sandbox, including those that were sent to a process that has not received them."""
+        """What all sockets can hold, including those that were sent to a process that has not received them."""
         if self.sockets is None:
             return 0
-        return int(os.pread(self.sockets, 200, 0).split(b"used ", 1)[1].split(None, 1)[0])
+        return int(os.pread(self.sockets, 200, 0).split(b"used ", 1)[1].split(None, 1)[0]) * self.socket_bytes
 
     def count_descriptors(self):
         total = 0
@@ -130,12 +115,20 @@ class Memory:
             raise Violation("memory")
 
     def sum_proportional(self):
-        total = 0
+        total, states = 0, self.processes.states()
+        parents = {state[1]: pid for pid, state in states.items() if state[0] != b"D"}
         for process in self.processes.refresh():
-            for line in (read_all("/proc/%d/smaps_rollup" % process.pid) or b"").split(b"\n"):
-                if line.startswith((b"Pss:", b"SwapPss:")):
-                    total += int(line.split()[1]) * 1024
+            if states.get(process.pid, b"?")[0] == b"D" and self.shares_memory(process, parents.get(process.pid)):
+                continue
+            lines = (read_all("/proc/%d/smaps_rollup" % process.pid) or b"").split(b"\n")
+            sizes = [int(line.split()[1]) * 1024 for line in lines if line.startswith((b"Pss:", b"SwapPss:"))]
+            # Without its first thread, only the plain size of a process is known.
+            total += sum(sizes) if sizes else process.resident() or 0
         return total
+
+    def shares_memory(self, process, child):
+        """Whether a process waits for a child that is about to start a program, and until then uses the same memory."""
+        return child in self.processes.known and process.resident() == self.processes.known[child].resident()
 
     def sum_mapped_files(self):
         total = 0

@@ -1,5 +1,8 @@
 /** The part of the supervisor that decides when to measure, and whether everything is stopped between runs. */
 export const METER_PROGRAM: string = `
+# How fast one processor can fill memory, or files in memory before they are written.
+FILLED_PER_SECOND = 4 * 1024 ** 3
+
 class Disk:
     """Measures the files in /mnt/data: by a walk, and between walks by an upper limit of what was added."""
     def __init__(self, config, processes):
@@ -11,12 +14,16 @@ class Disk:
         self.walk = self.walk_mark = self.complete = None
         self.total, self.mark = 0, self.take_mark()
         self.allowed = self.limit
+        self.room = self.limit
         self.began = self.next_walk = self.next_suspicion = 0.0
 
     def begin_run(self, now):
-        # A run that starts above the limit may delete files, but not grow.
-        self.allowed = None if self.full else self.limit
-        self.next_walk = max(self.next_walk, now + 0.02) if self.allowed else now
+        if self.full and not self.enforced:
+            # Nothing runs yet. A run that starts above the limit may delete files, but not grow.
+            self.allowed = float("inf")
+            self.count()
+        self.allowed = max(self.limit, self.total)
+        self.next_walk = max(self.next_walk, now + 0.02)
 
     def take_mark(self):
         space = os.statvfs(DATA)
@@ -28,10 +35,11 @@ class Disk:
         return written - mark[0], max(0, mark[1] - free), max(0, mark[2] - entries) * SMALLEST_ENTRY
 
     def is_suspect(self):
-        if self.enforced or self.allowed is None:
+        if self.enforced:
             return False
         written, used, entries = self.growth(self.mark)
-        room = max(self.allowed - self.total, self.slack)
+        self.room = self.allowed - self.total - written
+        room = max(self.allowed - self.total, 1 if self.full else self.slack)
         # What a process wrote is lost if no other waits for it. Then only the disk tells, which is no reason to walk all the time.
         return written >= room or used + entries >= room and time.monotonic() >= self.next_suspicion
 
@@ -53,10 +61,12 @@ class Disk:
             total = max(total, self.complete[0] + max(self.growth(self.complete[1])[:2]))
         self.total, self.mark = total, self.walk_mark
         self.full = total > self.limit
-        if self.allowed is None:
-            self.allowed = max(self.limit, total)
         if total > self.allowed:
             raise Violation("disk")
+
+    def file_bytes(self):
+        """The largest file that a new process may write: none above the limit, where it may only delete."""
+        return 0 if self.full and not self.enforced else self.limit
 
     def is_due(self, now):
         return not self.enforced and (self.walk is not None or now >= self.next_walk)
@@ -78,16 +88,22 @@ class Meter:
     def __init__(self, config, processes):
         self.processes = processes
         self.memory, self.disk = Memory(config, processes), Disk(config, processes)
+        self.rate = FILLED_PER_SECOND * len(os.sched_getaffinity(0))
         self.next = 0.0
 
     def begin_run(self, now):
         self.disk.begin_run(now)
-        self.next = now + self.memory.wait_seconds()
+        self.next = now + self.wait_seconds()
+
+    def wait_seconds(self):
+        """How long it takes at least to fill the rest of the memory or of the disk, within limits."""
+        rest = min(self.memory.room, self.disk.room)
+        return min(0.05, max(0.003, rest / self.rate))
 
     def measure(self, now):
         self.memory.check(now)
         suspect = self.disk.is_suspect()
-        pause = max(self.memory.wait_seconds(), 4 * (time.monotonic() - now))
+        pause = max(self.wait_seconds(), 4 * (time.monotonic() - now))
         if suspect:
             self.count_stopped()
         elif self.disk.is_due(now):
@@ -96,12 +112,9 @@ class Meter:
         self.next = time.monotonic() + pause
 
     def count_stopped(self):
-        """Counts the files while nothing runs, so that nothing is added meanwhile."""
-        running = [pid for pid, state in self.processes.states().items() if state[0] not in b"TtZX"]
-        signal_all(signal.SIGSTOP)
+        """Counts the files from the start, while nothing runs."""
         self.disk.walk = None
-        self.disk.count()
-        signal_each(running, signal.SIGCONT)
+        self.processes.while_stopped(self.disk.count)
 
 class Idle:
     """Checks between runs that everything is stopped and stays so."""

@@ -177,6 +177,14 @@ class Processes:
         self.written_before = max(self.written_before, total)
         return self.written_before
 
+    def while_stopped(self, work):
+        """Runs work while all processes are stopped, so that nothing grows meanwhile."""
+        stopped = {pid for pid, state in self.states().items() if state[0] in b"Tt"}
+        signal_all(signal.SIGSTOP)
+        work()
+        # Also those that were started just before.
+        signal_each(set(self.states()) - stopped, signal.SIGCONT)
+
     def threads(self):
         """Yields the folder in /proc of every thread: each may have open files of its own."""
         for process in self.refresh():

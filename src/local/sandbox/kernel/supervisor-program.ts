@@ -138,11 +138,11 @@ def fork(keep):
     os.close(ready[1])
     return 0
 
-def limit_child(config, cpu_seconds):
+def limit_child(config, file_bytes, cpu_seconds):
     def set_limit(which, value):
         resource.setrlimit(which, (value, value))
     set_limit(resource.RLIMIT_AS, config["memory"])
-    set_limit(resource.RLIMIT_FSIZE, config["disk"])
+    set_limit(resource.RLIMIT_FSIZE, file_bytes)
     # Fewer than the sandbox may have, so that code cannot keep the supervisor from starting a run.
     set_limit(resource.RLIMIT_NPROC, config["processes"] - 2)
     set_limit(resource.RLIMIT_NOFILE, min(1024, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
