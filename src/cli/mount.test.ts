@@ -93,6 +93,22 @@ Nothing was copied or sent.`,
     });
   });
 
+  test("withholds a file that contains a private key, unless it is allowed", () => {
+    const body = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC".repeat(2);
+    writeTestFile("notes.txt", `-----BEGIN PRIVATE KEY-----\n${body}\n`);
+    writeTestFile("a.txt", "a\n");
+    expect(captureJson()).toMatchObject({
+      files: 1,
+      bytes: 2,
+      entries: [{ path: "a.txt", bytes: 2 }],
+      withheld: [{ path: "notes.txt", reason: "contains a private key" }],
+    });
+    lines.length = 0;
+    expect(captureText()).toContain("Withheld (use --allow-secret PATH to mount a key file)");
+    lines.length = 0;
+    expect(captureJson({ allowSecret: ["notes.txt"] })).toMatchObject({ files: 2, withheld: [] });
+  });
+
   test("follows symlinks with --follow-symlinks, and counts them without it", () => {
     writeTestFile("real/a.txt");
     symlinkSync("real", join(folder, "again"));

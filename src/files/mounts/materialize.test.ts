@@ -286,3 +286,40 @@ describe("materialize() leaves no files behind", () => {
     expect(readdirSync(folders)).toEqual([]);
   });
 });
+
+describe("materialize() of files with private keys", () => {
+  const KEY = `-----BEGIN PRIVATE KEY-----\n${"MIIEvQIBADANBgkqhkiG9w0BAQEFAASC".repeat(2)}\n`;
+
+  test("withholds them and lists them with the reason", async () => {
+    useTemporaryFolder();
+    const folder = temporaryTree({ "a.txt": "a", "deploy/notes.txt": KEY });
+    await using copied = await materialize(createPlan(folder));
+    expect(copied.withheld).toEqual([
+      { path: "in/deploy/notes.txt", reason: "contains a private key" },
+    ]);
+    expect(readdirSync(copied.directory, { recursive: true }).sort()).toEqual([
+      "in",
+      "in/a.txt",
+      "in/deploy",
+    ]);
+  });
+
+  test("copies those that allowSecrets names, by their path in the mount or the workspace", async () => {
+    useTemporaryFolder();
+    const folder = temporaryTree({ "one.txt": KEY, "two.txt": KEY, "three.txt": KEY });
+    const plan = planMounts([{ hostPath: folder, mountPath: "in" }], {
+      allowedHostRoots: [folder],
+      allowSecrets: ["one.txt", "in/two.txt"],
+    });
+    await using copied = await materialize(plan);
+    expect(copied.withheld.map(({ path }) => path)).toEqual(["in/three.txt"]);
+    expect(readFileSync(join(copied.directory, "in/one.txt"), "utf8")).toBe(KEY);
+  });
+
+  test("copies a file whose key begins after the part that is searched", async () => {
+    useTemporaryFolder();
+    const folder = temporaryTree({ "log.txt": `${"x\n".repeat(10_000)}${KEY}` });
+    await using copied = await materialize(createPlan(folder));
+    expect(copied.withheld).toEqual([]);
+  });
+});

@@ -53,9 +53,13 @@ describe("findPrivateKey() finds", () => {
     expect(find(text)).toBe(kind);
   });
 
-  test("a key in UTF-16, as PowerShell writes it", () => {
-    const text = Buffer.from(`\uFEFF# key\n${block("PRIVATE KEY")}`, "utf16le");
-    expect(findPrivateKey(text)).toBe("a private key");
+  test("a key after a byte order mark, in UTF-8 and UTF-16", () => {
+    const text = `\uFEFF${block("PRIVATE KEY")}`;
+    const little = Buffer.from(text, "utf16le");
+    const big = Buffer.from(little).swap16();
+    for (const bytes of [Buffer.from(text), little, big]) {
+      expect(findPrivateKey(bytes)).toBe("a private key");
+    }
   });
 
   test.each([
@@ -110,6 +114,9 @@ describe("findPrivateKey() ignores", () => {
     ["a public RSA key", rsa.publicKey.export({ type: "pkcs1", format: "der" })],
     ["a text that begins with a zero digit", Buffer.from("0123456789".repeat(10))],
     ["a sequence that is cut off", Buffer.from("3082", "hex")],
+    ["a single byte of a sequence", Buffer.from("30", "hex")],
+    ["a short sequence", Buffer.from("3010020100300d0000", "hex")],
+    ["a sequence without a version", Buffer.from("3082010030820100020100", "hex")],
     ["a sequence of unknown length", Buffer.from("3080020100300000", "hex")],
     ["another version", Buffer.from("30820100020102300000", "hex")],
     ["a Mach-O program", Buffer.from("feedface0000000700000003", "hex")],

@@ -10,23 +10,28 @@ export const KEY_HEAD_BYTES: number = 16 * 1024;
 export function findPrivateKey(head: Buffer): string | null {
   const kind = findBinaryKey(head);
   if (kind !== null) return kind;
-  const bytes = isUtf16(head) ? Buffer.from(head.toString("utf16le"), "latin1") : head;
-  if (bytes.includes("PRIVATE KEY")) {
-    const text = bytes.toString("latin1");
+  const bytes = removeByteOrderMark(head);
+  if (bytes[0] === BRACE && bytes.includes('"kty"') && JWK.test(bytes.toString("latin1"))) {
+    return "a private JSON web key";
+  }
+  // One search decides for almost all files, because this runs for each of them.
+  if (!bytes.includes(KEY)) return bytes[0] === P ? findPuttyKey(bytes) : null;
+  const text = bytes.toString("latin1");
+  if (text.includes("PRIVATE KEY")) {
     if (hasKeyBlock(text)) return "a private key";
     if (SERVICE_ACCOUNT.test(text)) return "the private key of a service account";
   }
-  if (bytes.includes("AGE-SECRET-KEY-") && AGE_KEY.test(bytes.toString("latin1"))) {
-    return "a secret key of age";
-  }
-  if (bytes[0] === BRACE && bytes.includes('"kty"')) {
-    return JWK.test(bytes.toString("latin1")) ? "a private JSON web key" : null;
-  }
-  return bytes.includes("PuTTY-User-Key-File-") && PUTTY_KEY.test(bytes.toString("latin1"))
-    ? "a private key of PuTTY"
-    : null;
+  return text.includes("AGE-SECRET-KEY-") && AGE_KEY.test(text)
+    ? "a secret key of age"
+    : findPuttyKey(bytes);
 }
 
+function findPuttyKey(bytes: Buffer): string | null {
+  return PUTTY_KEY.test(bytes.toString("latin1", 0, 64)) ? "a private key of PuTTY" : null;
+}
+
+const KEY = Buffer.from("KEY");
+const P = 0x50;
 const BRACE = 0x7b;
 
 /** The header of PEM, OpenSSH, PGP and SSH2, alone on a line that may be indented or quoted. */
@@ -37,7 +42,7 @@ const BODY = /^(?:[\s>]*[A-Za-z][\w-]{0,40}: ?[^\r\n]{0,200}[\r\n]){0,8}[\s>]*[A
 const SERVICE_ACCOUNT =
   /"private_key"\s*:\s*"-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----\\n[A-Za-z0-9+/]{16}/;
 const AGE_KEY = /(?:^|[\r\n])[ \t]*AGE-SECRET-KEY-(?:PQ-)?1[A-Z0-9]{20}/;
-const PUTTY_KEY = /^(?:\xef\xbb\xbf)?PuTTY-User-Key-File-\d: /;
+const PUTTY_KEY = /^PuTTY-User-Key-File-\d: /;
 const JWK = /"d"\s*:\s*"[A-Za-z0-9_-]{32,}/;
 
 function hasKeyBlock(text: string): boolean {
@@ -50,9 +55,17 @@ function hasKeyBlock(text: string): boolean {
 
 const MAX_FIELDS_LENGTH = 2048;
 
-/** Text of Windows PowerShell, by its byte order mark. */
-function isUtf16(head: Buffer): boolean {
-  return head[0] === 0xff && head[1] === 0xfe;
+/** Returns text without a byte order mark, and UTF-16 as one byte per character. */
+function removeByteOrderMark(head: Buffer): Buffer {
+  const [first, second, third] = head;
+  if (first === 0xef && second === 0xbb && third === 0xbf) return head.subarray(3);
+  if (first === 0xff && second === 0xfe) return narrow(head.subarray(2), 0);
+  return first === 0xfe && second === 0xff ? narrow(head.subarray(2), 1) : head;
+}
+
+/** Returns the lower byte of each character. */
+function narrow(wide: Buffer, offset: number): Buffer {
+  return Buffer.from(wide.filter((_byte, index) => index % 2 === offset));
 }
 
 function findBinaryKey(head: Buffer): string | null {
