@@ -149,6 +149,16 @@ describe.skipIf(!support.usable)("The disk of a container", () => {
     await expect(disks.add("a")).rejects.toThrow("disposed");
   });
 
+  test("is unmounted even if the provider is disposed of while it is created", async () => {
+    const dataDir = createDataDir();
+    const disks = open(dataDir);
+    const adding = Promise.allSettled([disks.add("a"), disks.add("b")]);
+    await disks[Symbol.asyncDispose]();
+    expect(listMounts(dataDir)).toEqual([]);
+    await adding;
+    expect(listMounts(dataDir)).toEqual([]);
+  });
+
   test("gets uploads in one step, and refuses those for which it has no space", async () => {
     const dataDir = createDataDir();
     await using disks = open(dataDir);

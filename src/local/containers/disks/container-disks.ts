@@ -29,6 +29,7 @@ export class ContainerDisks implements AsyncDisposable {
   readonly #findSupport: () => Promise<DiskSupport>;
   /** For each container with a disk, its mounting; `null` if it is mounted, `undefined` if it was not tried yet. */
   readonly #mounting = new Map<string, Promise<void> | null | undefined>();
+  readonly #adding = new Set<Promise<boolean>>();
   readonly #swept: Promise<void>;
   /** A disk that is ready for the next container, because creating one takes as long as starting Python. */
   #spare: Promise<string> | null = null;
@@ -58,19 +59,13 @@ export class ContainerDisks implements AsyncDisposable {
 
   /** Gives a new container a disk. Returns `false` if this host has no disks. Throws if it cannot be created. */
   async add(id: string): Promise<boolean> {
-    if (!(await this.#findSupport()).usable) return false;
-    const place = join(this.#containers, id);
-    const spare = this.#spare ?? this.#prepareSpare();
-    this.#spare = null;
+    const adding = this.#add(id);
+    this.#adding.add(adding);
     try {
-      await rename(await spare, place);
-    } catch {
-      await rename(await this.#prepareSpare(), place);
+      return await adding;
+    } finally {
+      this.#adding.delete(adding);
     }
-    this.#spare ??= this.#prepareSpare();
-    this.#spare.catch(() => {}); // the next container tries again and reports it
-    this.#mounting.set(id, null);
-    return true;
   }
 
   /** Whether the container's files can be used without calling {@link ContainerDisks.mount}. */
@@ -102,6 +97,7 @@ export class ContainerDisks implements AsyncDisposable {
   /** Unmounts all disks. Their files remain for the next start. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isDisposed = true;
+    await Promise.allSettled(this.#adding);
     await this.#spare?.catch(() => undefined); // it removes itself
     await this.#removeSpares();
     await Promise.all(
@@ -112,11 +108,28 @@ export class ContainerDisks implements AsyncDisposable {
     );
   }
 
+  async #add(id: string): Promise<boolean> {
+    if (!(await this.#findSupport()).usable) return false;
+    this.#throwIfDisposed();
+    const place = join(this.#containers, id);
+    const spare = this.#spare ?? this.#prepareSpare();
+    this.#spare = null;
+    try {
+      await rename(await spare, place);
+    } catch {
+      await rename(await this.#prepareSpare(), place);
+    }
+    this.#spare ??= this.#prepareSpare();
+    this.#spare.catch(() => {}); // the next container tries again and reports it
+    this.#mounting.set(id, null);
+    return true;
+  }
+
   async #prepareSpare(): Promise<string> {
     await this.#swept;
     const folder = join(this.#spares, `spare-${++this.#created}`);
     try {
-      if (this.#isDisposed) throw new Error("The container's disks were disposed of.");
+      this.#throwIfDisposed();
       await mkdir(folder, { recursive: true, mode: 0o700 });
       await createDisk(folder, this.#bytes);
       return folder;
@@ -125,6 +138,10 @@ export class ContainerDisks implements AsyncDisposable {
       await rm(folder, { recursive: true, force: true });
       throw error;
     }
+  }
+
+  #throwIfDisposed(): void {
+    if (this.#isDisposed) throw new Error("The disks of the containers were disposed of.");
   }
 
   /** Removes spare disks, at the start those that a killed process left behind. */
