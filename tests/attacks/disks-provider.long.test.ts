@@ -78,7 +78,7 @@ for name in ("full1", "full2"):
             while True: f.write(bytes(1 << 24))
     except OSError as error: print(error)`,
       );
-      const refused = await upload(container, 1 << 20);
+      const refused = await upload(container, 1 << 25);
       await run(container, "import os; os.unlink('full1'); os.unlink('full2')");
       const accepted = await upload(container, 1 << 20);
       return {
