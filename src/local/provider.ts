@@ -17,6 +17,7 @@ import {
 import type { LimitReport } from "./sandbox/sandbox.ts";
 import { type LocalServer, startServer } from "./server.ts";
 import { Upgrades } from "./socket/upgrades.ts";
+import { toDataDirError } from "./store/storage-problem.ts";
 import { sweepTemporaryDataDirs, TemporaryDataDir } from "./store/temporary-data-dir.ts";
 import { ConnectionDroppedError } from "./turn/connection-dropped-error.ts";
 
@@ -148,15 +149,27 @@ export class LocalProvider implements AsyncDisposable {
  */
 async function startWithDataDir(settings: ProviderSettings): Promise<LocalServer> {
   const { dataDir } = settings;
-  if (dataDir !== undefined) return await startServer({ ...settings, dataDir }, () => undefined);
+  if (dataDir !== undefined) return await startIn(dataDir, settings, () => undefined);
   void sweepTemporaryDataDirs(unmountBelow);
   const folder = new TemporaryDataDir();
   const remove = () => folder[Symbol.dispose]();
   try {
-    return await startServer({ ...settings, dataDir: folder.path }, remove);
+    return await startIn(folder.path, settings, remove);
   } catch (error) {
     remove();
     throw error;
+  }
+}
+
+async function startIn(
+  dataDir: string,
+  settings: ProviderSettings,
+  onEnd: () => void,
+): Promise<LocalServer> {
+  try {
+    return await startServer({ ...settings, dataDir }, onEnd);
+  } catch (error) {
+    throw toDataDirError(error, dataDir);
   }
 }
 

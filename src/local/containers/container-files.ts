@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { lstatSync, renameSync } from "node:fs";
 import { chmod, type FileHandle, rm, writeFile } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { ApiProblem } from "../api-problem.ts";
 import type { UploadedFile } from "../http/read-multipart.ts";
@@ -15,6 +15,7 @@ import type {
 import type { FileStore } from "../store/file-store.ts";
 import type { PageQuery } from "../store/paging.ts";
 import { safeFileName } from "../store/safe-file-name.ts";
+import { explainStorage } from "../store/storage-problem.ts";
 import {
   type FolderSearch,
   openInFolder,
@@ -191,7 +192,10 @@ export class ContainerFiles {
     const path = this.#files.incoming.createPath();
     try {
       if (typeof content === "string") await this.#files.copy(content, path);
-      else await writeFile(path, content(), { flag: "wx", mode: FILE_MODE });
+      else
+        await explainStorage(dirname(path), () =>
+          writeFile(path, content(), { flag: "wx", mode: FILE_MODE }),
+        );
       const name = this.#chooseName(folder, safeFileName(filename, MAX_NAME_BYTES), prefix);
       await this.#moveIn(folder, { path, name });
     } finally {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { ApiProblem } from "../api-problem.ts";
 import type { ContainerStore, StoredContainer } from "../store/container-store.ts";
+import { toStorageProblem } from "../store/storage-problem.ts";
 import type { ContainerDisks } from "./disks/container-disks.ts";
 import { removeUntrustedFolder } from "./remove-untrusted-folder.ts";
 
@@ -63,7 +64,7 @@ export class ContainerLifecycle implements AsyncDisposable {
       this.#store.add(container);
     } catch (error) {
       await this.#end(id, () => undefined);
-      throw error;
+      throw toStorageProblem(error, this.#folder);
     }
     this.#sleep.abort(); // the new container may be the next to expire
   }

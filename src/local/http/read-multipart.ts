@@ -1,5 +1,6 @@
 import { createWriteStream } from "node:fs";
 import { rm } from "node:fs/promises";
+import { dirname } from "node:path";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -7,6 +8,7 @@ import { Busboy, type BusboyInstance } from "@fastify/busboy";
 import { getErrorMessage } from "../../base/errors.ts";
 import { ApiProblem, invalidType, unknownParameter } from "../api-problem.ts";
 import type { IncomingFolder } from "../store/incoming-folder.ts";
+import { explainStorage } from "../store/storage-problem.ts";
 
 /** A form that was read completely. Disposing it deletes its file unless the file was moved. */
 export interface MultipartForm extends AsyncDisposable {
@@ -139,7 +141,8 @@ class FormReader {
     const path = this.#incoming.createPath();
     this.#path = path;
     const target = createWriteStream(path, { flags: "wx", mode: 0o600 });
-    await pipeline(stream, target, { signal: this.#abortController.signal });
+    const { signal } = this.#abortController;
+    await explainStorage(dirname(path), () => pipeline(stream, target, { signal }));
     return { path, bytes: target.bytesWritten, filename };
   }
 

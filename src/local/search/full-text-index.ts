@@ -1,6 +1,6 @@
-import type { StatementSync } from "node:sqlite";
 import type { Database } from "../store/database.ts";
 import { readNumberColumn } from "../store/row.ts";
+import type { Statement } from "../store/statement.ts";
 import { toIndexableText, toMatchExpression } from "./extract-terms.ts";
 
 /** The database methods that the index needs. */
@@ -18,9 +18,9 @@ export interface IndexMatch {
  * English words by their stems: "installing" finds "installed".
  */
 export class FullTextIndex {
-  readonly #insert: StatementSync;
-  readonly #delete: StatementSync;
-  readonly #select: StatementSync;
+  readonly #insert: Statement;
+  readonly #delete: Statement;
+  readonly #select: Statement;
 
   /** Creates the table if it does not exist. `table` and the columns go into SQL: never pass user input. */
   constructor(database: IndexDatabase, table: string, weights: Readonly<Record<string, number>>) {

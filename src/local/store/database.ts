@@ -1,9 +1,11 @@
 import { closeSync } from "node:fs";
 import { join } from "node:path";
-import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { DatabaseSync } from "node:sqlite";
 import { getErrorMessage, InvalidOptionError } from "../../base/errors.ts";
 import { createFolderSync } from "../../host/create-folder.ts";
 import { openPrivateFile } from "./private-file.ts";
+import { explainErrors, type Statement } from "./statement.ts";
+import { toDataDirError, toStorageProblem } from "./storage-problem.ts";
 
 /**
  * The SQLite database of a local provider. Committed data survives a crash of the process.
@@ -11,10 +13,13 @@ import { openPrivateFile } from "./private-file.ts";
  */
 export class Database implements Disposable {
   readonly #sqlite: DatabaseSync;
+  readonly #folder: string;
   #depth = 0;
 
-  constructor(sqlite: DatabaseSync) {
+  /** `folder` is where the file is, for errors. */
+  constructor(sqlite: DatabaseSync, folder: string) {
     this.#sqlite = sqlite;
+    this.#folder = folder;
   }
 
   /** Migrates one store's tables. `steps` is append-only, and each step runs once. */
@@ -32,12 +37,16 @@ export class Database implements Disposable {
 
   /** Runs statements without parameters or results. */
   exec(sql: string): void {
-    this.#sqlite.exec(sql);
+    try {
+      this.#sqlite.exec(sql);
+    } catch (error) {
+      throw toStorageProblem(error, this.#folder);
+    }
   }
 
   /** Compiles a statement. Prepare it once and run it often. */
-  prepare(sql: string): StatementSync {
-    return this.#sqlite.prepare(sql);
+  prepare(sql: string): Statement {
+    return explainErrors(this.#sqlite.prepare(sql), this.#folder);
   }
 
   /** Runs `work` in a transaction and rolls back if it throws. A nested call joins the outer transaction. */
@@ -50,7 +59,7 @@ export class Database implements Disposable {
       this.exec("COMMIT");
       return result;
     } catch (error) {
-      this.exec("ROLLBACK");
+      if (this.#sqlite.isTransaction) this.exec("ROLLBACK"); // a full disk has ended it already
       throw error;
     } finally {
       this.#depth--;
@@ -81,11 +90,11 @@ export function openDatabase(dataDir: string): Database {
       "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON",
     );
     prepareFile(sqlite, dataDir);
-    return new Database(sqlite);
+    return new Database(sqlite, dataDir);
   } catch (error) {
     sqlite.close();
     if (isLocked(error)) throw createInUseError(dataDir, error);
-    throw isReadOnly(error) ? createUnusableError(dataDir, error) : error;
+    throw isReadOnly(error) ? createUnusableError(dataDir, error) : toDataDirError(error, dataDir);
   }
 }
 

@@ -1,6 +1,6 @@
 import { constants, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { copyFile, type FileHandle, open } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import type { Ids } from "../ids.ts";
 import { chooseMaxStoredBytes } from "./choose-max-stored-bytes.ts";
@@ -9,6 +9,7 @@ import { IncomingFolder } from "./incoming-folder.ts";
 import { type PageQuery, readRowPage } from "./paging.ts";
 import { type Row, readNullableNumber, readNumberColumn, readTextColumn } from "./row.ts";
 import { safeFileName } from "./safe-file-name.ts";
+import { explainStorage } from "./storage-problem.ts";
 import { StorageQuota } from "./storage-quota.ts";
 
 /** The record of an uploaded file. */
@@ -156,7 +157,8 @@ export class FileStore {
 
   /** Copies a file to a path that must not exist yet. */
   async copy(id: string, to: string): Promise<void> {
-    await copyFile(this.#toPath(id), to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+    const flags = constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE;
+    await explainStorage(dirname(to), () => copyFile(this.#toPath(id), to, flags));
   }
 
   /** Deletes a file. Returns `false` if it does not exist. */

@@ -1,6 +1,6 @@
 import { ApiProblem } from "../api-problem.ts";
 import type { Database } from "./database.ts";
-import { readNumberColumn } from "./row.ts";
+import { readNumberColumn, readTextColumn } from "./row.ts";
 
 /** How long a total may be used again, in milliseconds. */
 const CACHE_MS = 1_000;
@@ -29,14 +29,20 @@ export class StorageQuota {
   }
 
   #count(): void {
-    // The tables exist only once all stores do.
-    this.#sum ??= this.#database.prepare(
-      `SELECT (SELECT COALESCE(SUM(bytes), 0) FROM files WHERE deleted = 0) +
-              (SELECT COALESCE(SUM(bytes), 0) FROM container_files WHERE deleted = 0) AS total`,
-    );
+    this.#sum ??= this.#database.prepare(`SELECT ${this.#listSums().join(" + ")} AS total`);
     const row = this.#sum.get();
     this.#total = row ? readNumberColumn(row, "total") : 0;
     this.#countedAt = performance.now();
+  }
+
+  /** Lists the sums of all tables with files that the database has. */
+  #listSums(): readonly string[] {
+    const names = "SELECT name FROM sqlite_master WHERE name IN ('files', 'container_files')";
+    const tables = this.#database.prepare(names).all();
+    return tables.map(
+      (row) =>
+        `(SELECT COALESCE(SUM(bytes), 0) FROM ${readTextColumn(row, "name")} WHERE deleted = 0)`,
+    );
   }
 }
 

@@ -1,5 +1,7 @@
 import { createReadStream, createWriteStream } from "node:fs";
+import { dirname } from "node:path";
 import { pipeline } from "node:stream/promises";
+import { explainStorage } from "../store/storage-problem.ts";
 
 /** Options of {@link joinFiles}. */
 export interface JoinOptions {
@@ -27,5 +29,6 @@ export async function joinFiles(
         yield chunk;
       }
   }
-  await pipeline(readChunks, createWriteStream(target, { flags: "wx", mode: 0o600 }), { signal });
+  const file = createWriteStream(target, { flags: "wx", mode: 0o600 });
+  await explainStorage(dirname(target), () => pipeline(readChunks, file, { signal }));
 }
