@@ -1,19 +1,21 @@
 import type { SandboxOptions } from "./sandbox.ts";
 
 /**
- * Resources that one container may use, and how each limit is enforced. Every limit also holds when
+ * Resources that one container may use, and what holds each limit in bubblewrap. Every limit also holds when
  * this process runs as root, because the container's code then runs as a separate user.
  *
- * | limit | per process | whole sandbox |
- * |---|---|---|
- * | memory | `RLIMIT_AS`: Python raises `MemoryError` and continues | measured 20 times a second; above the limit, all processes are killed |
- * | file size | `RLIMIT_FSIZE` | the folder and deleted files that are still open are measured; above the limit, all processes are killed |
- * | processes | | `RLIMIT_NPROC` of the container's own user |
- * | `/tmp`, `/dev/shm` | | size of the mount; at most 32,768 entries, counted |
- * | CPU | `RLIMIT_CPU` (commands) | the run's time limit; between runs all processes are stopped |
+ * | limit | per process | whole container, enforced | whole container, watched |
+ * |---|---|---|---|
+ * | memory | `RLIMIT_AS`: Python raises `MemoryError` and continues | cgroup, swap included: the kernel kills the largest process | the supervisor measures all processes, `/tmp` and `/dev/shm`, and ends the sandbox |
+ * | disk | `RLIMIT_FSIZE` | size of the container's file system: code sees "No space left on device" | the supervisor measures the folder and deleted files, and ends the sandbox |
+ * | processes | | cgroup, and `RLIMIT_NPROC` of the container's own user | `RLIMIT_NPROC`, which the kernel enforces too |
+ * | `/tmp`, `/dev/shm` | | size of the mount; at most 32,768 entries, counted | the same |
+ * | CPU | `RLIMIT_CPU` (commands) | the run's time limit; between runs the cgroup is frozen | the run's time limit; between runs all processes are stopped, and the supervisor ends a sandbox in which one is not |
  *
- * Measured limits are not exact: between two measurements a container can overshoot by as much as it
- * writes or allocates in that time.
+ * Memory and processes are enforced where this process may create cgroups (root, a delegated subtree, or the
+ * user's systemd); the disk where the folder is a file system of about the limit's size. Watched limits are
+ * not exact: between two measurements a container can exceed them by as much as it writes or allocates in
+ * that time. `npm run bench:limits` prints by how much.
  */
 export interface ContainerLimits {
   readonly memoryBytes: number;
