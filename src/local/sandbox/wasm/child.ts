@@ -82,6 +82,11 @@ export class WasmChild {
     });
   }
 
+  /** The process that was started: the interpreter's, or the barrier around it. */
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
   /** Waits until the interpreter is ready. Rejects if it does not start. */
   async waitUntilReady(): Promise<void> {
     const timer = setTimeout(() => this.kill("it did not start in time"), this.#startMs);
