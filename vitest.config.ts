@@ -48,7 +48,7 @@ export default defineConfig(({ mode }) => {
           "src/**/index.ts",
           // Run in threads and child processes only, where coverage is not counted.
           "src/host/threads/worker.ts",
-          "src/local/sandbox/wasm/kernel-main.ts",
+          "src/local/sandbox/wasm/kernel/kernel-main.ts",
         ],
         reporter: ["text-summary", "json-summary"],
         thresholds: { lines: 99.5, branches: 98 },
