@@ -173,7 +173,7 @@ attempt(
     finding: "own",
     surface,
     tries: "mount the key file itself instead of its folder",
-    shows: "It is withheld all the same; only allowSecrets mounts it.",
+    shows: "It is withheld too; only allowSecrets mounts it.",
   },
   async () => {
     const folder = temporaryTree({ id_rsa: PEM, "notes.txt": PEM });
@@ -205,7 +205,8 @@ attempt(
     finding: "own",
     surface,
     tries: "delete or replace a withheld key of the host by syncing the workspace back",
-    shows: "The key on the host stays as it is; a file that code put in its place is a conflict.",
+    shows:
+      "The key on the host stays as it is; a file that code created at its path is a conflict.",
   },
   async () => {
     const host = temporaryTree({ "keys/deploy.txt": PEM, "keys/other.txt": PEM, "a.txt": "a" });

@@ -39,7 +39,7 @@ robomongo.json
   .split(/[|\n]/)
   .filter((path) => path !== "");
 
-/** Paths of ordinary files whose names resemble those of secret files. */
+/** Paths of ordinary files whose names resemble the names of secret files. */
 export const ORDINARY_PATHS: readonly string[] = `
 .env.example|.env.sample|.env.template|.env.production.example|.env.dist|.environment|env.ts|environment.ts|environment.md|dotenv.md|env|envoy.yaml
 key.ts|keys.ts|keys.json|keyboard.ts|monkey|keymap.json|public.key.md|pem|pem.ts|keys.md|keystore.ts|turkey.txt|hotkeys.json
