@@ -211,7 +211,7 @@ attempt(
     const hostPath = temporaryTree({ ".gitignore": rules, ...Object.fromEntries(names) });
     const mounts = [{ hostPath, mountPath: ".", gitignore: true }];
     const plan = () => planMounts(mounts, { allowedHostRoots: "any" });
-    return findStalls({ rules: plan }, /has too many rules and stars/, 6_000);
+    return findStalls({ rules: plan }, /has too many rules and stars/, 15_000);
   },
 );
 

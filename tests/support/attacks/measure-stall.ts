@@ -34,7 +34,7 @@ export async function measureStall(work: () => unknown): Promise<Stall> {
 export async function findStalls(
   attacks: Readonly<Record<string, () => unknown>>,
   expected: RegExp,
-  limitMs = 2_500,
+  limitMs = 5_000,
 ): Promise<{ readonly tried: number; readonly through: readonly string[] }> {
   const through: string[] = [];
   for (const [what, attack] of Object.entries(attacks)) {
