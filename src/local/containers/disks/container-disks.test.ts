@@ -1,4 +1,3 @@
-import { spawnSync } from "node:child_process";
 import {
   closeSync,
   existsSync,
@@ -14,12 +13,13 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { temporaryTree } from "../../../../tests/support/temporary-tree.ts";
 import { ContainerDisks } from "./container-disks.ts";
 import { createDisk } from "./disk-image.ts";
 import { findDiskSupport, tryDisk } from "./find-disk-support.ts";
 import { listMounts } from "./list-mounts.ts";
+import { retry } from "./retry.ts";
 import { runTool } from "./run-tool.ts";
 import { stageUpload } from "./stage-upload.ts";
 import { unmountBelow } from "./unmount-below.ts";
@@ -205,10 +205,37 @@ test("containers have no disk where disks do not work", async () => {
 });
 
 test("a trial that fails says what to install", async () => {
-  const script = `
-    process.env.TMPDIR = "/proc/self/task";
-    const { tryDisk } = await import(${JSON.stringify(new URL("find-disk-support.ts", import.meta.url).href)});
-    console.log(JSON.stringify(await tryDisk("linux", 0).catch((error) => error.code)));`;
-  const run = spawnSync(process.execPath, ["--input-type=module", "-e", script]);
-  expect(String(run.stdout)).toMatch(/EACCES|EPERM|ENOENT/);
+  vi.stubEnv("TMPDIR", "/nowhere");
+  expect(await tryDisk("linux", 0)).toEqual({
+    usable: false,
+    reason: expect.stringMatching(
+      /^disk images do not work: ENOENT.*\. Install e2fsprogs and mount, /,
+    ),
+  });
+  vi.unstubAllEnvs();
+});
+
+test("a tool that is missing or fails is reported with what it printed", async () => {
+  await expect(runTool("no-such-tool")).rejects.toThrow("ENOENT");
+  await expect(runTool("sh", "-c", "echo broken >&2; exit 3")).rejects.toThrow(/^broken$/);
+});
+
+test("mounting is tried three times", async () => {
+  let tries = 0;
+  const fail = async () => {
+    tries++;
+    if (tries !== 2) throw new Error("busy");
+  };
+  await retry(fail, 1);
+  expect(tries).toBe(2);
+  await expect(retry(fail, 1)).rejects.toThrow("busy");
+  expect(tries).toBe(5);
+});
+
+test("mount points are listed deepest first, with spaces in their names", () => {
+  const folder = temporaryTree({
+    mountinfo: "1 0 7:0 / /a\\040b rw\n2 1 7:1 / /a\\040b/c rw\n3 0 7:2 / /a rw\n",
+  });
+  expect(listMounts("/a b", `${folder}/mountinfo`)).toEqual(["/a b/c", "/a b"]);
+  expect(listMounts("/a b", `${folder}/missing`)).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { lstat, mkdir, open, rmdir } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { listMounts } from "./list-mounts.ts";
+import { retry } from "./retry.ts";
 import { runTool } from "./run-tool.ts";
 
 /** The image and the mount point in a container's folder, and the folders in the image. */
@@ -14,7 +14,10 @@ export const DISK = {
   incoming: "incoming",
 } as const;
 
-/** Creates a file system with space for `bytes` of files in an empty folder and mounts it. */
+/**
+ * Creates a file system with space for `bytes` of files in an empty folder and mounts it. If it throws, the folder may
+ * contain a part of it, mounted or not.
+ */
 export async function createDisk(folder: string, bytes: number): Promise<void> {
   const image = join(folder, DISK.image);
   await using file = await open(image, "wx", 0o600);
@@ -36,14 +39,9 @@ export async function createDisk(folder: string, bytes: number): Promise<void> {
   await runTool("mke2fs", "-q", "-F", "-t", "ext4", ...shape, ...speed, image);
   await mountDisk(folder);
   const mount = join(folder, DISK.mount);
-  try {
-    await rmdir(join(mount, "lost+found"));
-    await mkdir(join(mount, DISK.data));
-    await mkdir(join(mount, DISK.incoming), { mode: 0o700 });
-  } catch (error) {
-    await unmountDisk(mount);
-    throw error;
-  }
+  await rmdir(join(mount, "lost+found"));
+  await mkdir(join(mount, DISK.data));
+  await mkdir(join(mount, DISK.incoming), { mode: 0o700 });
 }
 
 /** Checks the image of a folder, repairs it after a crash, and mounts it. */
@@ -78,19 +76,10 @@ async function mountDisk(folder: string): Promise<void> {
   await mkdir(mount, { recursive: true, mode: 0o755 });
   if (!(await lstat(mount)).isDirectory()) throw new Error(`${mount} is not a folder.`);
   const options = "loop,nosuid,nodev,noatime,noinit_itable";
-  for (let attempt = 1; ; attempt++) {
-    try {
-      await runTool("mount", "-t", "ext4", "-o", options, join(folder, DISK.image), mount);
-      return;
-    } catch (error) {
-      // Another process may have taken the free loop device first.
-      if (attempt === MOUNT_ATTEMPTS) throw error;
-      await sleep(20 * attempt);
-    }
-  }
+  // Another process may take the free loop device first.
+  await retry(() => runTool("mount", "-t", "ext4", "-o", options, join(folder, DISK.image), mount));
 }
 
-const MOUNT_ATTEMPTS = 3;
 const BYTES_PER_FILE = 16_384;
 
 /**

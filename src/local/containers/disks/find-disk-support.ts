@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { getErrorMessage } from "../../../base/errors.ts";
 import type { DiskSupport } from "../../sandbox/combine-limits.ts";
-import { createDisk, DISK, unmountDisk } from "./disk-image.ts";
+import { createDisk } from "./disk-image.ts";
+import { unmountBelow } from "./unmount-below.ts";
 
 let found: Promise<DiskSupport> | null = null;
 
@@ -18,10 +19,10 @@ export async function tryDisk(platform: string, uid: number): Promise<DiskSuppor
   if (platform !== "linux" || uid !== 0) {
     return { usable: false, reason: "disk images need Linux and root" };
   }
-  const folder = await realpath(await mkdtemp(join(tmpdir(), "weakincentives-disk-")));
+  let folder: string | null = null;
   try {
+    folder = await realpath(await mkdtemp(join(tmpdir(), "weakincentives-disk-")));
     await createDisk(folder, 2 ** 20);
-    await unmountDisk(join(folder, DISK.mount));
     return { usable: true };
   } catch (error) {
     const problem = getErrorMessage(error).split("\n")[0];
@@ -30,6 +31,9 @@ export async function tryDisk(platform: string, uid: number): Promise<DiskSuppor
       reason: `disk images do not work: ${problem}. Install e2fsprogs and mount, and allow loop devices`,
     };
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    if (folder !== null) {
+      await unmountBelow(folder);
+      await rm(folder, { recursive: true, force: true });
+    }
   }
 }

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 
 /** Lists the mount points at or below a folder, deepest first. */
-export function listMounts(folder: string): readonly string[] {
-  const text = readMountinfo();
+export function listMounts(folder: string, mountinfo = "/proc/self/mountinfo"): readonly string[] {
+  const text = readText(mountinfo);
   const found: string[] = [];
   for (const line of text.split("\n")) {
     const place = decodePath(line.split(" ")[4] ?? "");
@@ -11,9 +11,9 @@ export function listMounts(folder: string): readonly string[] {
   return found.reverse();
 }
 
-function readMountinfo(): string {
+function readText(path: string): string {
   try {
-    return readFileSync("/proc/self/mountinfo", "utf8");
+    return readFileSync(path, "utf8");
   } catch {
     return ""; // not Linux
   }

@@ -5,7 +5,11 @@ import { promisify } from "node:util";
 import { expect, it, vi } from "vitest";
 import { temporaryTree } from "../../../../tests/support/temporary-tree.ts";
 import { CgroupControl } from "./cgroup-control.ts";
-import { findResourceControl, searchResourceControl } from "./find-resource-control.ts";
+import {
+  findResourceControl,
+  readHierarchies,
+  searchResourceControl,
+} from "./find-resource-control.ts";
 import { systemdControl } from "./systemd-control.ts";
 
 const run = promisify(execFile);
@@ -95,6 +99,8 @@ it("does nothing with a group that was removed, and reports a folder that is not
   const group = bare.createGroup(limits);
   group.freeze();
   expect(group.countMemoryKills()).toBe(0);
+  expect(() => group.kill()).toThrow("ENOENT"); // a real group has a list of its processes
+  expect(readHierarchies("/nowhere")).toEqual([]);
 });
 
 it("explains what each means lacks if none works", async () => {

@@ -61,11 +61,12 @@ async function tryControl(control: ResourceControl): Promise<string | null> {
 
 const TRIAL_TIMEOUT_MS = 5_000;
 
-function readHierarchies(): readonly Hierarchy[] {
+/** Reads the hierarchies of this process; none where the system is not Linux. */
+export function readHierarchies(folder = "/proc/self"): readonly Hierarchy[] {
   try {
-    const read = (name: string) => readFileSync(`/proc/self/${name}`, "latin1");
+    const read = (name: string) => readFileSync(`${folder}/${name}`, "latin1");
     return findHierarchies(read("mountinfo"), read("cgroup"));
   } catch {
-    return []; // not Linux
+    return [];
   }
 }

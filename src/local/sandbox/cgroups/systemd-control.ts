@@ -9,11 +9,17 @@ import {
 } from "./group-files.ts";
 import type { ResourceControl, ResourceGroup, WrappedCommand } from "./resource-control.ts";
 
-/** Creates groups with the help of the user's systemd, which may do so without being root. */
-export function systemdControl(environment: NodeJS.ProcessEnv = process.env): ResourceControl {
+/**
+ * Creates groups with the help of the user's systemd, which may do so without being root. `proc` is where the
+ * kernel describes processes.
+ */
+export function systemdControl(
+  environment: NodeJS.ProcessEnv = process.env,
+  proc = "/proc",
+): ResourceControl {
   return {
     means: "systemd-run --user --scope",
-    createGroup: (limits) => new SystemdGroup(limits, environment),
+    createGroup: (limits) => new SystemdGroup(limits, environment, proc),
   };
 }
 
@@ -21,11 +27,13 @@ export function systemdControl(environment: NodeJS.ProcessEnv = process.env): Re
 class SystemdGroup implements ResourceGroup {
   readonly #limits: GroupLimits;
   readonly #environment: NodeJS.ProcessEnv;
+  readonly #proc: string;
   #folder: GroupFolder | null = null;
 
-  constructor(limits: GroupLimits, environment: NodeJS.ProcessEnv) {
+  constructor(limits: GroupLimits, environment: NodeJS.ProcessEnv, proc: string) {
     this.#limits = limits;
     this.#environment = environment;
+    this.#proc = proc;
   }
 
   wrap(command: readonly string[]): WrappedCommand {
@@ -47,7 +55,7 @@ class SystemdGroup implements ResourceGroup {
 
   /** `systemd-run` becomes the command, so its process tells which group systemd created. */
   onStart(pid: number): void {
-    this.#folder = findScope(pid);
+    this.#folder = findScope(this.#proc, pid);
   }
 
   freeze(): void {
@@ -80,10 +88,13 @@ class SystemdGroup implements ResourceGroup {
   }
 }
 
-function findScope(pid: number): GroupFolder | null {
+function findScope(proc: string, pid: number): GroupFolder | null {
   try {
-    const membership = readFileSync(`/proc/${pid}/cgroup`, "latin1");
-    const hierarchies = findHierarchies(readFileSync("/proc/self/mountinfo", "latin1"), membership);
+    const membership = readFileSync(`${proc}/${pid}/cgroup`, "latin1");
+    const hierarchies = findHierarchies(
+      readFileSync(`${proc}/self/mountinfo`, "latin1"),
+      membership,
+    );
     const unified = hierarchies.find(({ version }) => version === 2);
     if (!unified?.own.endsWith(".scope")) return null;
     return { path: unified.own, version: 2, memory: true, processes: true, freezer: true };
