@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { disableFunctions, lockDown } from "./lock-down.ts";
+import { disableFunctions, findHandleClasses, lockDown } from "./lock-down.ts";
 
 test("disableFunctions() makes every function throw, including methods of classes", () => {
   class Socket {
@@ -41,4 +41,19 @@ test("lockDown() closes modules and the process, hooks every load and removes ne
   expect(Object.keys(globals)).toEqual(["process"]);
   expect(globals.process).not.toBe(process);
   expect(refused).toEqual([expect.any(Function), expect.any(Function)]);
+});
+
+test("findHandleClasses() finds what is behind TCP, unix and UDP sockets", () => {
+  const classes = findHandleClasses((name) => process.getBuiltinModule(name));
+  const methods = classes.flatMap((found) => Object.getOwnPropertyNames(found));
+  for (const name of ["connect", "bind", "listen", "open", "fchmod", "send", "close"])
+    expect(methods).toContain(name);
+});
+
+test("findHandleClasses() finds none if there is no network", () => {
+  expect(findHandleClasses(() => undefined)).toEqual([]);
+  const refuse = () => {
+    throw new Error("ERR_ACCESS_DENIED");
+  };
+  expect(findHandleClasses(() => ({ connect: refuse, createSocket: refuse }))).toEqual([]);
 });
