@@ -4,7 +4,7 @@
 #   scripts/sandbox-root.sh | docker import - weakincentives-sandbox
 #   scripts/sandbox-root.sh | podman import - weakincentives-sandbox
 set -euo pipefail
-packages=(base-files bash coreutils diffutils findutils gawk grep gzip procps python3 sed tar util-linux "$@")
+packages=(base-files bash coreutils dash diffutils findutils gawk grep gzip procps python3 sed tar util-linux "$@")
 needed=(--recurse --installed --no-recommends --no-suggests --no-conflicts --no-breaks --no-replaces --no-enhances)
 list=$(mktemp)
 trap 'rm -f "$list"' EXIT
