@@ -118,6 +118,28 @@ it("explains what each means lacks if none works", async () => {
   });
 });
 
+it("shortens what the kernel refuses", async () => {
+  const failWith = (code: string) => ({
+    means: code,
+    createGroup: () => {
+      throw Object.assign(new Error(`${code}: a long path`), { code });
+    },
+  });
+  const explain = async (code: string) => await searchResourceControl([], failWith(code));
+  expect(await explain("EACCES")).toMatchObject({
+    reason: expect.stringMatching(/^EACCES: not permitted\. /),
+  });
+  expect(await explain("EROFS")).toMatchObject({
+    reason: expect.stringMatching(/^EROFS: not permitted\. /),
+  });
+  expect(await explain("ENOENT")).toMatchObject({
+    reason: expect.stringMatching(/^ENOENT: not available\. /),
+  });
+  expect(await explain("EBUSY")).toMatchObject({
+    reason: expect.stringMatching(/^EBUSY: EBUSY: a long path\. /),
+  });
+});
+
 it("uses systemd-run where it works", async () => {
   const folder = temporaryTree();
   const stub = join(folder, "systemd-run");

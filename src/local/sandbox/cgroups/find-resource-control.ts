@@ -55,8 +55,16 @@ async function tryControl(control: ResourceControl): Promise<string | null> {
       await group.remove();
     }
   } catch (error) {
-    return getErrorMessage(error).trim().split("\n").at(-1) ?? "";
+    return describeProblem(error);
   }
+}
+
+/** Shortens errors of the file system to their cause: their paths do not help anyone. */
+function describeProblem(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? error.code : null;
+  if (code === "EACCES" || code === "EPERM" || code === "EROFS") return "not permitted";
+  if (code === "ENOENT") return "not available";
+  return getErrorMessage(error).trim().split("\n").at(-1) ?? "";
 }
 
 const TRIAL_TIMEOUT_MS = 5_000;
