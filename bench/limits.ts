@@ -18,7 +18,7 @@ import { UsageMeter } from "./usage-meter.ts";
 
 const MEBIBYTE = 2 ** 20;
 const LIMITS = { memory: 200 * MEBIBYTE, disk: 64 * MEBIBYTE, processes: 32 };
-const TIME_MS = 5_000;
+const TIME_MS = 8_000;
 const OUTPUT_BYTES = 100_000;
 
 /** Processes of the sandbox itself, which are not counted as the container's. */
