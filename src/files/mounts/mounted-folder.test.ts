@@ -28,6 +28,17 @@ describe("MountedFolder", () => {
     expect(filesIn(folder.root)).toEqual({ "p/a": "1", "p/b/c": "2" });
   });
 
+  test("lists files with private keys as withheld once the files are copied", async () => {
+    const key = `-----BEGIN PRIVATE KEY-----\n${"MIIEvQIBADANBgkqhkiG9w0BAQEFAASC".repeat(2)}\n`;
+    const { folder } = createMountedFolder({ a: "1", "notes.txt": key });
+    expect(folder.previews).toMatchObject([{ files: 2, withheld: [] }]);
+    await folder.ready();
+    expect(folder.previews).toMatchObject([
+      { files: 1, bytes: 1, entries: ["a"], withheld: ["notes.txt"] },
+    ]);
+    expect(filesIn(folder.root)).toEqual({ "p/a": "1" });
+  });
+
   test("returns the source and the original state of its files", async () => {
     const { host, folder } = createMountedFolder({ a: "1", "e/f": null });
     expect(folder.baseline.files.size).toBe(0);
