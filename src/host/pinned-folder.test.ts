@@ -3,7 +3,14 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { temporaryTree } from "../../tests/support/temporary-tree.ts";
 
-import { joinPath, PinnedFolder, toDescriptorPath, toReadableName } from "./pinned-folder.ts";
+import {
+  createInPinned,
+  joinPath,
+  PinnedFolder,
+  pinNames,
+  toDescriptorPath,
+  toReadableName,
+} from "./pinned-folder.ts";
 
 const isLinux = existsSync("/proc/self/fd");
 const toBytes = (path: string) => Buffer.from(path);
@@ -53,4 +60,23 @@ test("joinPath() and toDescriptorPath() build paths", () => {
   expect(joinPath("a", "b")).toBe("a/b");
   const path = toBytes("/a");
   expect(toDescriptorPath(7, path)).toEqual(isLinux ? "/proc/self/fd/7" : path);
+});
+
+test("pinNames() creates missing folders on request, and fails with ELOOP at a symlink", () => {
+  const root = temporaryTree({ "a/f": "" });
+  symlinkSync("a", join(root, "link"));
+  expect(() => pinNames(root, ["gone"])).toThrow(expect.objectContaining({ code: "ENOENT" }));
+  expect(() => pinNames(root, ["link"])).toThrow(expect.objectContaining({ code: "ELOOP" }));
+  expect(() => pinNames(root, ["a", "f"])).toThrow(expect.objectContaining({ code: "ENOTDIR" }));
+  const created: string[] = [];
+  using folder = pinNames(root, ["a", "b", "c"], (above, name, index) => {
+    createInPinned(above, name, 0o700);
+    createInPinned(above, name); // does nothing
+    created.push(`${index} ${name}`);
+  });
+  expect(created).toEqual(["1 b", "2 c"]);
+  folder.setMode(0o750);
+  expect(Number(folder.stat().mode) & 0o777).toBe(0o750);
+  using inner = pinNames(root, ["a"]);
+  expect(() => createInPinned(inner, "f/x")).toThrow(expect.objectContaining({ code: "ENOTDIR" }));
 });

@@ -131,3 +131,31 @@ test.runIf(process.geteuid?.() === 0)(
     expect((await stat(join(root, "g"))).uid).toBe(0);
   },
 );
+
+test.runIf(process.geteuid?.() === 0)(
+  "HostFilesystem deletes the undo copy if a file cannot be replaced",
+  async () => {
+    const { root, filesystem } = await createUnprivilegedRoot();
+    process.seteuid?.(0);
+    await mkdir(join(root, "sticky"));
+    await writeFile(join(root, "sticky/f"), "old");
+    await chmod(join(root, "sticky"), 0o1777);
+    await chmod(join(root, "sticky/f"), 0o666);
+    process.seteuid?.(NOBODY);
+    await filesystem.snapshot();
+    const count = async () => (await readdir(tmpdir())).filter((name) => /^wink-undo-/.test(name));
+    const before = await count();
+    const write = filesystem.writeText("sticky/f", "new");
+    await expect(write).rejects.toMatchObject({ code: "EACCES" });
+    expect(await filesystem.readText("sticky/f")).toBe("old");
+    expect((await count()).length).toBeLessThanOrEqual(before.length);
+  },
+);
+
+test("HostFilesystem removes the directories it created if it cannot enter them", async () => {
+  const { root, filesystem } = await createUnprivilegedRoot();
+  const umask = process.umask(0o777);
+  const write = filesystem.writeText("a/b/c", "x");
+  await expect(write.finally(() => process.umask(umask))).rejects.toMatchObject({ code: "EACCES" });
+  expect(await readdir(root)).toEqual([]);
+});

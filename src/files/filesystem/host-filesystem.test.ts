@@ -10,6 +10,7 @@ import {
   rm,
   stat,
   symlink,
+  truncate,
   writeFile,
 } from "node:fs/promises";
 import { createServer } from "node:net";
@@ -194,4 +195,18 @@ test("HostFilesystem with readOnly rejects every change before it checks the pat
   await expect(filesystem.mkdir("/")).rejects.toMatchObject({ code: "EINVAL" });
   await filesystem.restore(await filesystem.snapshot());
   expect(await readdir(root)).toEqual([]);
+});
+
+test.runIf(process.platform === "linux")("HostFilesystem reads a file without a size", async () => {
+  const text = await new HostFilesystem("/proc/self").readText("status");
+  expect(text).toContain(`Pid:\t${process.pid}`);
+});
+
+test("HostFilesystem.readText() rejects a file of more than 64 MiB", async () => {
+  const root = await createRoot();
+  await writeFile(join(root, "big"), "");
+  await truncate(join(root, "big"), 64 * 2 ** 20 + 1);
+  const files = new HostFilesystem(root);
+  await expect(files.readText("big")).rejects.toMatchObject({ code: "EFBIG" });
+  await expect(files.read("big")).rejects.toThrow("At most 67108864 can be read at once.");
 });

@@ -21,6 +21,8 @@ export interface WalkOptions {
   readonly onCut: () => void;
   /** Stops the walk when it aborts. */
   readonly signal?: AbortSignal | undefined;
+  /** The maximum number of entries. @default 1000000 */
+  readonly maxEntries?: number | undefined;
 }
 
 const MAX_ENTRIES = 1_000_000;
@@ -36,10 +38,10 @@ const ENTRIES_PER_TURN = 250;
  */
 export async function* walkFiles(
   root: string,
-  { onCut, signal }: WalkOptions,
+  { onCut, signal, maxEntries = MAX_ENTRIES }: WalkOptions,
 ): AsyncGenerator<WalkedFile, void, undefined> {
   const open: OpenFolder[] = [];
-  let left = MAX_ENTRIES;
+  let left = maxEntries;
   let visited = 0;
   const enter = async (enterFolder: () => PinnedFolder, prefix: string) => {
     const folder = tryEnter(enterFolder);
@@ -80,18 +82,23 @@ export async function* walkFiles(
   }
 }
 
+/** Options of {@link listMatchingFiles}. */
+export interface ListOptions extends Omit<WalkOptions, "onCut"> {
+  readonly matches: PathMatcher;
+}
+
 /** Lists the paths of the files below a root that match, sorted. Throws if there are too many entries. */
 export async function listMatchingFiles(
   root: string,
-  { matches, signal }: { readonly matches: PathMatcher; readonly signal?: AbortSignal | undefined },
+  { matches, signal, maxEntries = MAX_ENTRIES }: ListOptions,
 ): Promise<string[]> {
   signal?.throwIfAborted();
   const paths: string[] = [];
   const onCut = () => {
-    const problem = `has more than ${MAX_ENTRIES} entries. Use a folder below it as the root.`;
+    const problem = `has more than ${maxEntries} entries. Use a folder below it as the root.`;
     throw new FilesystemError("EFBIG", ".", problem);
   };
-  for await (const { path } of walkFiles(root, { onCut, signal })) {
+  for await (const { path } of walkFiles(root, { onCut, signal, maxEntries })) {
     if (matches(path)) paths.push(path);
   }
   return paths;
