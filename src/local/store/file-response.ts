@@ -13,6 +13,7 @@ export async function fileResponse(handle: FileHandle, filename: string): Promis
       "content-length": String(size),
       "content-disposition": toContentDisposition(filename),
       "x-content-type-options": "nosniff",
+      "content-security-policy": "sandbox", // a page that a model wrote must not run as a page of this server
     },
   });
 }

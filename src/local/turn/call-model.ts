@@ -1,4 +1,4 @@
-import { getErrorMessage } from "../../base/errors.ts";
+import { getErrorMessage, InvalidOptionError } from "../../base/errors.ts";
 import { addUsage, type TokenUsage, toUsage } from "../../base/usage.ts";
 import type { ModelAction } from "../model-action.ts";
 import { checkActions } from "../models/check-actions.ts";
@@ -35,6 +35,8 @@ export function checkAnswer(actions: unknown): readonly ModelAction[] {
     checkActions(actions, "the model's answer");
     return actions;
   } catch (error) {
-    throw new StepFault(getErrorMessage(error));
+    if (error instanceof InvalidOptionError) throw new StepFault(error.message);
+    const problem = `the model's answer cannot be read (${getErrorMessage(error)}). Return plain objects without getters.`;
+    throw new StepFault(problem, { cause: error });
   }
 }

@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { connect } from "node:net";
 import { onTestFinished } from "vitest";
 
@@ -24,9 +23,10 @@ export async function sendRaw(
     text += part;
     if (until?.test(text)) socket.destroy();
   });
+  const closed = new Promise((resolve) => socket.once("close", resolve));
   const timer = setTimeout(() => socket.destroy(), waitMs);
   socket.write(bytes);
-  await once(socket, "close");
+  await closed;
   clearTimeout(timer);
   return { status: Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1] ?? 0), text };
 }
