@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 
-// What arm64 asks of the generic table, which has no defines of its own.
+// Defines for the parts of the generic table that arm64 uses.
 const ARM64 = "RENAMEAT NEW_STAT SET_GET_RLIMIT MEMFD_SECRET SYS_CLONE3"
   .split(" ")
   .map((name) => `#define __ARCH_WANT_${name}\n`)

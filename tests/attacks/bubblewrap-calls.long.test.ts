@@ -119,7 +119,7 @@ for (const as of ["root", "user"] as const) {
       attemptCalls(
         "C13",
         "PR_SET_PDEATHSIG with SIGCONT, so that a parent's death wakes its stopped child",
-        "Only SIGKILL and SIGTERM can be asked for at a parent's death.",
+        "Only SIGKILL and SIGTERM can be requested at a parent's death.",
         refuseAll(EPERM, "prctl", ...[18, 19, 1, 2, 10, 64].map((signal) => [1, signal])),
       );
       attemptCalls(
@@ -218,14 +218,14 @@ for (const as of ["root", "user"] as const) {
       attemptCalls(
         "own",
         "an execution domain without address randomization or with executable stacks",
-        "personality can be read and set to the default, nothing else.",
+        "personality can be read and set to the default only.",
         refuseAll(EPERM, "personality", [0x0040000], [0x0400000], [8], [0x20008]),
       );
       attempt(
         {
           ...{ finding: "own", surface: "system calls", as },
-          tries: "the calls of another table: 32-bit numbers through int 0x80, and the x32 numbers",
-          shows: "Calls with the x32 bit end in EPERM, and those of the 32-bit table too.",
+          tries: "system calls by other numbers: the 32-bit table through int 0x80, and x32",
+          shows: "Calls with the x32 bit and calls through the 32-bit table end in EPERM.",
         },
         async () => {
           const target = await openTarget({ as });

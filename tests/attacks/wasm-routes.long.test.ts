@@ -88,7 +88,7 @@ for thing in gc.get_objects():
     attempt(
       {
         ...{ finding: "C6", surface: "wasm" },
-        tries: "to go on between runs with tasks, timers, finalizers and threads",
+        tries: "to keep running between runs with tasks, timers, finalizers and threads",
         shows: "The process is stopped between runs: it uses no processor time.",
       },
       async () => {
@@ -141,8 +141,7 @@ if kinds:
       {
         finding: "own",
         tries: "to call the interpreter's own imports of JavaScript by name, through ctypes",
-        shows:
-          "The first call of a closed function ends the interpreter, and its variables are lost.",
+        shows: "Calling a closed function ends the interpreter, and its variables are lost.",
       },
       `
 import ctypes
@@ -316,7 +315,7 @@ raise ValueError("x" * 50_000_000)
     attempt(
       {
         ...{ finding: "own", surface: "wasm" },
-        tries: "an image of 60 MB, 200 images, and one that is no bytes",
+        tries: "an image of 60 MB, 200 images, and an image that is not bytes",
         shows: "At most 20 images and 12 MiB of them leave the process.",
       },
       async () => {
@@ -408,7 +407,8 @@ for name in os.listdir("."): os.remove(name)
       {
         ...{ finding: "own", surface: "wasm" },
         tries: "names that are no names on the host: .., slashes, 300 characters, lone surrogates",
-        shows: "Nothing is written outside the folder, and the run reports what was not stored.",
+        shows:
+          "Nothing is written outside the folder, and the run reports the files that were not stored.",
       },
       async () => {
         await target.python(

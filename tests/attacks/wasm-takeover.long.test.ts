@@ -179,7 +179,7 @@ describe("A child process of the wasm sandbox that was taken over", {
       ...{ finding: "own", surface: "wasm, taken over" },
       tries:
         "messages that parse badly: JSON 100,000 levels deep, byte arrays with negative or huge sizes",
-      shows: "The child is killed, and the host goes on.",
+      shows: "The child is killed, and the host keeps working.",
     },
     async () => {
       const frame = (text: string) => {
@@ -208,8 +208,8 @@ describe("A child process of the wasm sandbox that was taken over", {
   attempt(
     {
       ...{ finding: "own", surface: "wasm, taken over" },
-      tries: "to say that it is ready and go on working, with a handler for every signal",
-      shows: "The host stops it after it said so: it uses no processor time until a run.",
+      tries: "to report that it is ready and keep working, with a handler for every signal",
+      shows: "The host stops it after the report: it uses no processor time until a run.",
     },
     async () => {
       const ready = encodeFrame({ type: "ready" }).toString("hex");

@@ -25,7 +25,7 @@ describe("chooseSandbox()", () => {
     });
   });
 
-  test("does not choose wasm for code that a model wrote, and says what to do", async () => {
+  test("does not choose wasm for code that a model wrote, and names the remedies", async () => {
     const choosing = chooseSandbox("auto", [broken, works]);
     await expect(choosing).rejects.toThrow(
       /apt install bubblewrap; wasm: .* set the sandbox to "wasm"/,

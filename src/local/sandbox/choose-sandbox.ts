@@ -8,7 +8,7 @@ import { wasmSandbox } from "./wasm/wasm-sandbox.ts";
  */
 export type SandboxChoice = "auto" | "bubblewrap" | "podman" | "docker" | "wasm" | Sandbox;
 
-/** Who wrote the code that will run: the user of this library, or a model. */
+/** The author of the code that will run: the user of this library, or a model. */
 export type CodeAuthor = "user" | "model";
 
 /** The chosen sandbox and the reason for the choice. */

@@ -44,7 +44,7 @@ describe("The seccomp filter", () => {
   const call = (name: string, ...args: readonly (number | bigint)[]) =>
     evaluateFilter(filter, numbers?.get(name) ?? Number.NaN, args.map(BigInt));
 
-  test("allows what is in the list, and every call that it names exists", () => {
+  test("allows the calls in the list, all of which exist", () => {
     const known = [...SYSTEM_CALLS.values()].flatMap((table) => [...table.keys()]);
     for (const name of ALLOWED_CALLS) {
       expect(known).toContain(name);

@@ -19,7 +19,7 @@ export function buildSeccompFilter(architecture: string): Buffer | null {
     // Numbers from here on are the x32 variants of the same calls.
     [JUMP_IF_GREATER_OR_EQUAL, 0, 1, X32_BIT],
     returnErrno(EPERM),
-    // Calls that are newer than the table: callers fall back to what an older kernel has.
+    // Calls that are newer than the table: callers fall back to older calls.
     [JUMP_IF_GREATER_OR_EQUAL, 0, 1, Math.max(...numbers.values()) + 1],
     returnErrno(ENOSYS),
   ];

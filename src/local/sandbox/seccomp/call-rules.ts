@@ -37,7 +37,7 @@ export const CALL_RULES: readonly CallRule[] = [
   refuse(EOPNOTSUPP, "setxattr", "lsetxattr", "fsetxattr"),
   // A pipe would hold pages of deleted files, and with one page the huge page around it. Callers copy instead.
   refuse(EINVAL, "sendfile", "splice", "tee", "vmsplice"),
-  // Filters of its own: programs that confine themselves continue without.
+  // Programs that confine themselves with their own filter continue without it.
   refuse(EINVAL, "seccomp"),
 
   // No new namespaces, and at its end no signal to its parent other than SIGCHLD.

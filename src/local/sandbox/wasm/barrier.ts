@@ -2,12 +2,12 @@ import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { buildSeccompFilter } from "../seccomp/build-filter.ts";
 
-/** What the operating system puts around the child process, besides Node's own restrictions. */
+/** A barrier of the operating system around the child process, in addition to Node's restrictions. */
 export interface Barrier {
   readonly kind: "bubblewrap" | "unshare" | "none";
-  /** For people: what it holds. Continues the sentence "a trial run succeeded". */
+  /** Description for people. Continues the sentence "a trial run succeeded". */
   readonly description: string;
-  /** Builds the command that starts `program` behind it. `files` are all that it may read. */
+  /** Builds the command that starts `program` behind it. The program can read only `files`. */
   wrap(program: readonly string[], files: readonly string[]): readonly string[];
   /** Bytes that the command reads from file descriptor 5, after the standard streams and the channel. */
   readonly filter: Buffer | null;
@@ -75,9 +75,9 @@ export async function chooseBarrier(candidates: readonly Barrier[]): Promise<Bar
   return NO_BARRIER;
 }
 
-/** Whether Node starts behind the barrier and says so. */
+/** Whether Node starts behind the barrier and prints a result. */
 function startsNode(barrier: Barrier): Promise<boolean> {
-  // The trial has no filter, which needs a descriptor of its own.
+  // The trial has no filter, which needs a separate descriptor.
   const [file = "", ...args] = { ...barrier, filter: null }.wrap(
     [process.execPath, "-p", "6 * 7"],
     [process.execPath],

@@ -41,7 +41,7 @@ export class WasmChild {
   readonly #startMs: number;
   readonly #watch: NodeJS.Timeout;
   readonly #isWrapped: boolean;
-  /** The process with the interpreter, if it is not the one that was started here. */
+  /** The process with the interpreter, if the barrier started it. */
   #inner: number | undefined;
   #listener: MessageListener | undefined;
   #warnings = "";
@@ -158,12 +158,12 @@ export class WasmChild {
 
   #readMessages(messages: Duplex): void {
     const reader = new FrameReader(MESSAGE_LIMITS);
-    const read = async () => {
+    const readAll = async () => {
       for await (const chunk of messages) {
         for (const message of reader.read(chunk)) await this.#handleMessage(message);
       }
     };
-    read().catch(() => this.kill("it sent a message that the interpreter never sends"));
+    readAll().catch(() => this.kill("it sent a message that the interpreter never sends"));
   }
 
   async #handleMessage(message: unknown): Promise<void> {

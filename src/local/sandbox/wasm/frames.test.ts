@@ -40,7 +40,7 @@ describe("The channel of the wasm sandbox", () => {
     expect(read(announce(100, 10))).toEqual([]);
   });
 
-  test("rejects invalid JSON and byte arrays that are not there", () => {
+  test("rejects invalid JSON and missing byte arrays", () => {
     const frame = (text: string, body = 0) => {
       const bytes = Buffer.concat([Buffer.alloc(8), Buffer.from(text), Buffer.alloc(body)]);
       bytes.writeUInt32BE(text.length, 0);

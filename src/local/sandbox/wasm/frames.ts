@@ -19,7 +19,7 @@ export function encodeFrame(message: object): Buffer {
   const blobs: Uint8Array[] = [];
   const header = Buffer.from(
     JSON.stringify(message, function (this: Readonly<Record<string, unknown>>, key, value) {
-      // Node's buffers have a toJSON method, so `value` is already something else.
+      // Node's buffers have a toJSON method, so `value` is already converted.
       const original = this[key];
       if (!(original instanceof Uint8Array)) return value;
       blobs.push(original);

@@ -15,7 +15,7 @@ export class WasmRun {
   readonly #limits: RunLimits;
   readonly #stdout: CapturedOutput;
   readonly #stderr: CapturedOutput;
-  /** What both streams captured, in the order of printing. */
+  /** Bytes of both streams, in the order of printing. */
   readonly #printed: Uint8Array[] = [];
   readonly #rejectedPaths: string[] = [];
   #storing: Promise<void> = Promise.resolve();
@@ -144,7 +144,7 @@ class CapturedOutput {
     this.#remaining = maxBytes;
   }
 
-  /** Adds bytes and returns those that were kept. */
+  /** Adds bytes and returns the kept part. */
   add(bytes: Uint8Array): Uint8Array {
     const kept = bytes.subarray(0, this.#remaining);
     this.#remaining -= kept.length;

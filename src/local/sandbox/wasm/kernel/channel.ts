@@ -12,7 +12,7 @@ export const CHANNEL = { commands: 3, messages: 4 } as const;
 
 const UNLIMITED = { headerBytes: 2 ** 31, bodyBytes: 2 ** 31 };
 
-/** The child's side of the channel. Both directions block, so that nothing else in this process ever runs. */
+/** The child's side of the channel. Both directions block, so that no other code of this process ever runs. */
 export class KernelChannel {
   readonly #descriptors: Descriptors;
 

@@ -1,6 +1,6 @@
 /**
  * Freezes every object that is reachable from `globals` through own properties and prototypes, except `globals`
- * itself, whose properties become constant. Nothing can then change what a later line of this process does: no
+ * itself, whose properties become constant. No code can then change the behavior of this process: no
  * accessor on `Object.prototype`, no replaced method of `Array`.
  */
 export function freezeIntrinsics(globals: object): void {

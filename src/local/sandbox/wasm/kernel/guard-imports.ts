@@ -5,7 +5,7 @@ export type WasmImports = Record<string, unknown>;
  * Wraps every function that WebAssembly can call in JavaScript, in place. After `lock()` only those that read and
  * write WebAssembly's memory and its in-memory files remain: no function that is left takes or
  * returns a JavaScript object, evaluates text, loads code, or opens a socket. So Python has no way to an object of
- * JavaScript, whatever it does to its own memory. A call to any other function ends in `deny`.
+ * JavaScript, even if it rewrites its own memory. A call to any other function ends in `deny`.
  */
 export function guardImports(
   imports: WasmImports,
@@ -15,12 +15,12 @@ export function guardImports(
   for (const [name, original] of Object.entries(imports)) {
     if (typeof original !== "function" || ALLOWED.has(name)) continue;
     const answer = ANSWERS.get(name);
-    const guarded = (...args: readonly unknown[]): unknown => {
+    const callGuarded = (...args: readonly unknown[]): unknown => {
       if (!locked) return original(...args);
       return answer ?? deny(name);
     };
     // Pyodide keeps the signature and other facts about a function in its properties.
-    imports[name] = Object.assign(guarded, original);
+    imports[name] = Object.assign(callGuarded, original);
   }
   return {
     lock() {
@@ -50,7 +50,7 @@ _dlsym_js ffi_call_js ffi_closure_alloc_js ffi_closure_free_js ffi_prep_closure_
 
 const NOT_SUPPORTED = -52; // ENOSYS in Emscripten
 
-/** Functions that Python calls in ordinary code, and what they answer instead. */
+/** Functions that Python calls in ordinary code, and their fixed results. */
 const ANSWERS: ReadonlyMap<string, number> = new Map([
   ["can_run_sync_js", 0],
   ["__syscall_getuid32_js", 0],

@@ -1,5 +1,5 @@
 import { guardImports } from "./guard-imports.ts";
-import type { PythonExports } from "./interpreter.ts";
+import type { PythonExports } from "./python-function.ts";
 
 /** Pyodide's WebAssembly module after it was instantiated. */
 export interface PythonInstance {
@@ -10,7 +10,7 @@ export interface PythonInstance {
 
 /**
  * Replaces `WebAssembly.instantiate` until the returned function is called, which returns Pyodide's module. Its
- * imports are guarded; `deny` is called when one that is closed is called.
+ * imports are guarded; `deny` is called in place of a closed import.
  */
 export function interceptInstance(
   wasm: { instantiate: typeof WebAssembly.instantiate },
@@ -18,14 +18,14 @@ export function interceptInstance(
 ): () => PythonInstance {
   const { instantiate } = wasm;
   let found: PythonInstance | undefined;
-  const intercepted = async (source: BufferSource, imports?: WebAssembly.Imports) => {
+  const instantiateGuarded = async (source: BufferSource, imports?: WebAssembly.Imports) => {
     const environment = imports?.["env"];
     const guard = environment && guardImports(environment, deny);
     const result = await instantiate(source, imports);
     if (guard) found = { ...guard, exports: toPythonExports(result.instance.exports) };
     return result;
   };
-  Reflect.set(wasm, "instantiate", intercepted);
+  Reflect.set(wasm, "instantiate", instantiateGuarded);
   return () => {
     Reflect.set(wasm, "instantiate", instantiate);
     if (!found) throw new Error("Pyodide did not instantiate its WebAssembly module.");

@@ -8,7 +8,7 @@ import { lockDown } from "./lock-down.ts";
 import type { PyodideModule } from "./pyodide.ts";
 import { type StartedInterpreter, startInterpreter } from "./start-interpreter.ts";
 
-// Entry point of the child process. Keeps what it needs of Node first, because lockDown() closes the rest.
+// Entry point of the child process. Keeps the functions of Node that it needs, because lockDown() closes the others.
 const { readSync, writeSync } = fs;
 const here = process;
 const exit = here.exit.bind(here);

@@ -126,7 +126,7 @@ describe.skipIf(missing)("Kernel", () => {
     expect(ran).toMatchObject({ timedOut: true, error: expect.stringMatching(/Interrupt$/) });
   });
 
-  test("cannot reach JavaScript, and goes on without it", () => {
+  test("cannot reach JavaScript, and continues without it", () => {
     for (const name of ["js", "pyodide", "pyodide_js.FS", "_pyodide_core"])
       expect(run(`import ${name}`)[0]).toMatchObject({
         error: expect.stringContaining("the sandbox has no JavaScript"),

@@ -16,7 +16,7 @@ const MAX_REJECTED_PATHS = 1_000;
 export type Post = (message: KernelMessage) => void;
 type Run = Extract<KernelCommand, { type: "run" }>;
 
-/** What the kernel needs of the interpreter. */
+/** The part of the interpreter that the kernel uses. */
 export interface Interpreter {
   /** Runs one cell and returns its error and images as JSON, or `null` if it could not. */
   runCell(code: string): Uint8Array | null;
@@ -60,7 +60,7 @@ export class Kernel {
 
   #readAnswer(answer: Uint8Array | null): { error: string | null; images: Uint8Array[] } {
     if (answer !== null) return parseCellAnswer(answer);
-    // The interrupt hit the code around the cell. Anything else means that Python is broken.
+    // The interrupt hit the code around the cell. Without an interrupt, Python is broken.
     if (!this.#interrupted) throw new Error("The interpreter did not answer.");
     return { error: "KeyboardInterrupt", images: [] };
   }

@@ -1,9 +1,9 @@
 import { BOOTSTRAP } from "./bootstrap.ts";
 import { interceptInstance } from "./intercept-instance.ts";
-import { PythonFunction } from "./interpreter.ts";
 import { type Interpreter, Kernel, type Post } from "./kernel.ts";
 import { KernelFiles, type KernelFilesOptions } from "./kernel-files.ts";
 import type { PyodideModule } from "./pyodide.ts";
+import { PythonFunction } from "./python-function.ts";
 
 /** An interpreter that has run no code yet. */
 export interface StartedInterpreter {
@@ -13,7 +13,7 @@ export interface StartedInterpreter {
   lock(): void;
 }
 
-/** Starts Pyodide from `folder` and leaves of it only what runs a cell. `deny` is called when closed JavaScript is called. */
+/** Starts Pyodide from `folder` and keeps only the function that runs a cell. `deny` is called when closed JavaScript is called. */
 export async function startInterpreter(
   { loadPyodide }: PyodideModule,
   folder: string,
@@ -38,7 +38,7 @@ export async function startInterpreter(
   const address = Number(pyodide.runPython(start, { filename: "<wink>" }));
   const runCell = new PythonFunction(exports, () => pyodide._module.HEAPU8, address);
   pyodide.runPython("del _wink, _wink_start");
-  // The first call takes Pyodide's own modules away, so nothing of it runs after this.
+  // The first call takes Pyodide's own modules away, so no code of Pyodide runs after this.
   if (runCell.call("") === null) throw new Error("The interpreter did not answer.");
   return { kernel, python: { runCell: (code) => runCell.call(code) }, lock };
 }

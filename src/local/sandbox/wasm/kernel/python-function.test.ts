@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { type PythonExports, PythonFunction } from "./interpreter.ts";
 import type { PyodideModule } from "./pyodide.ts";
+import { type PythonExports, PythonFunction } from "./python-function.ts";
 import { startInterpreter } from "./start-interpreter.ts";
 
 const memory = new Uint8Array(64);

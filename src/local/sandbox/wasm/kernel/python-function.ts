@@ -25,7 +25,7 @@ export class PythonFunction {
     python.Py_IncRef(callable);
   }
 
-  /** Returns the bytes, or `null` if the function raised an exception or returned something else. */
+  /** Returns the bytes, or `null` if the function raised an exception or did not return bytes. */
   call(text: string): Uint8Array | null {
     const python = this.#python;
     const argument = this.#createText(text);
