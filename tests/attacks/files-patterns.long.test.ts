@@ -220,7 +220,7 @@ attempt(
     finding: "own",
     surface,
     tries: "a text file with a line of 60 MB and no newline",
-    shows: "The line is skipped without being kept in memory, and the search says so.",
+    shows: "The line is skipped without being kept in memory, and the search reports it.",
   },
   async () => {
     const folder = temporaryTree({ f: "" });

@@ -57,7 +57,7 @@ describe.runIf(hasDescriptorPaths)("a folder that is swapped for a symlink in a 
       surface,
       tries: "undoes a change while a process swaps its folder for a symlink to the outside",
       shows:
-        "The folders are opened again without following links before the old file is put back.",
+        "The folders are opened again without following links before the old file is restored.",
     },
     () =>
       attackWhileSwapping(async ({ filesystem }, round) => {

@@ -200,7 +200,7 @@ test("changes of a failed call are undone byte for byte", async () => {
   expect(await filesystem.exists("more")).toBe(false);
 });
 
-test("the file tools show a limited number of names, matches and characters, and say so", async () => {
+test("the file tools show a limited number of names, matches and characters, and name the limit", async () => {
   const filesystem = new InMemoryFilesystem();
   for (let n = 0; n < 2001; n++) await filesystem.writeText(`d/${n}`, "owl\n");
   await filesystem.writeText("a", "x".repeat(1_000_001));

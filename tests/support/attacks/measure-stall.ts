@@ -1,4 +1,4 @@
-/** How long some work took, and for how long it kept the program from doing anything else. */
+/** The time that some work took, and the longest time in which no other code could run. */
 export interface Stall {
   readonly elapsedMs: number;
   readonly stallMs: number;

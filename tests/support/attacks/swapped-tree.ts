@@ -41,7 +41,7 @@ export async function attackWhileSwapping(
     const filesystem = new HostFilesystem(root);
     await using _disposed = filesystem;
     for (let round = 0; round < tries; round++) {
-      // An attack may fail: then the path was a symlink when it was looked at.
+      // An attack fails if the path is a symlink at that moment.
       const result = await attack({ root, filesystem }, round).catch(() => null);
       if (JSON.stringify(result)?.includes(SECRET)) through.push(`round ${round} read the secret`);
     }
