@@ -1,8 +1,10 @@
 import { describe, expect, test } from "vitest";
+import { temporaryTree } from "../../../../tests/support/temporary-tree.ts";
 import { toContainerLimits } from "../container-limits.ts";
 import {
   buildRunArguments,
   type ContainerSettings,
+  readProcessLimit,
   SUPERVISOR_BYTES,
 } from "./build-run-arguments.ts";
 
@@ -23,6 +25,25 @@ function valuesOf(args: readonly string[], option: string): readonly (string | u
 }
 
 const PODMAN = { engine: "podman", rootless: true, selinux: false } as const;
+
+describe("readProcessLimit", () => {
+  test("reads the hard limit, at most 32,768", () => {
+    const { name } = temporaryLimits("Max processes             96349                20000");
+    expect(readProcessLimit(name)).toBe(20_000);
+    const unlimited = temporaryLimits(
+      "Max processes             10   unlimited            processes",
+    );
+    expect(readProcessLimit(unlimited.name)).toBe(32_768);
+  });
+
+  test("returns null where there is no such limit", () => {
+    expect(readProcessLimit("/nowhere")).toBeNull();
+  });
+});
+
+function temporaryLimits(line: string): { readonly name: string } {
+  return { name: `${temporaryTree({ limits: `Limit  Soft  Hard\n${line}\n` })}/limits` };
+}
 
 describe("buildRunArguments", () => {
   test("confines the container", () => {

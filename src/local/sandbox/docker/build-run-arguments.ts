@@ -92,9 +92,9 @@ function buildMount(root: string, { engine, selinux }: EngineInfo): string {
  * Returns the limit of processes per user that this process may pass on, or `null` if it is unknown. Podman
  * otherwise tries to raise it, which fails without privileges.
  */
-function readProcessLimit(): number | null {
+export function readProcessLimit(file = "/proc/self/limits"): number | null {
   try {
-    const text = readFileSync("/proc/self/limits", "utf8");
+    const text = readFileSync(file, "utf8");
     const hard = /^Max processes +\S+ +(\S+)/m.exec(text)?.[1];
     return hard === "unlimited" ? MAX_PER_USER : Math.min(Number(hard), MAX_PER_USER);
   } catch {

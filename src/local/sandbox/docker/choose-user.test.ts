@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { chooseUser } from "./choose-user.ts";
+import { chooseUser, readUidMap } from "./choose-user.ts";
 
 const ROOTFUL = { engine: "docker", rootless: false, selinux: false } as const;
 const WHOLE_MAP = "         0          0 4294967295\n";
@@ -43,5 +43,6 @@ describe("chooseUser", () => {
   test("takes any user on Windows, and finds the current one by itself", () => {
     expect(chooseUser(ROOTFUL, "/data", { uid: -1, gid: -1 }, "").user).toBe("1000:1000");
     expect(chooseUser(ROOTFUL, "/data").user).toMatch(/^\d+:\d+$/);
+    expect(readUidMap("/nowhere")).toBe("");
   });
 });

@@ -35,9 +35,10 @@ function createUser(uid: number, gid: number): ContainerUser {
   return { user: `${uid}:${gid}`, keepId: false, owner: null };
 }
 
-function readUidMap(): string {
+/** Reads which users this process can be. Empty where the host is not Linux. */
+export function readUidMap(file = "/proc/self/uid_map"): string {
   try {
-    return readFileSync("/proc/self/uid_map", "utf8");
+    return readFileSync(file, "utf8");
   } catch {
     return ""; // not Linux
   }

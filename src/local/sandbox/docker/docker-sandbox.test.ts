@@ -78,6 +78,15 @@ describe("dockerSandbox", () => {
     );
   });
 
+  test("starts images of processors without a system call filter, and passes none", async () => {
+    const [image] = IMAGE;
+    const other = printJson([{ ...image, Architecture: "riscv64" }]);
+    const engine = createStubEngine({ ...ANSWERS, image: other, run: "exit 1" });
+    await dockerSandbox({ engine: "docker", program: engine.program }).probe();
+    // The last argument is the filter.
+    expect(readFileSync(engine.calls, "utf8")).toMatch(/\} \d+ $/m);
+  });
+
   test("explains why a container did not start", async () => {
     for (const [message, reason] of [
       ['exec: "python3": executable file not found', "the image has no python3"],
