@@ -11,7 +11,7 @@ import { bubblewrapSandbox } from "./bubblewrap-sandbox.ts";
 
 const LIMITS = { timeoutMs: 1_000, maxOutputBytes: 1_000 };
 const HOSTILE = `#!/usr/bin/python3
-import os, struct, time
+import json, os, struct, sys, time
 def send(kind, payload, size=None, channel=0):
     os.write(1, kind + struct.pack(">II", channel, len(payload) if size is None else size) + payload)
 def listen():
@@ -69,6 +69,32 @@ describe("A process that impersonates the supervisor", () => {
       "send(b'r', b'')\nlisten()\nsend(b'x', b'{}', channel=1)\ntime.sleep(0.1)",
     );
     expect(await container.shell("true", LIMITS)).toMatchObject({ exitCode: 137, timedOut: false });
+  });
+});
+
+describe("A sandbox that ends between runs", () => {
+  const END = `listen()\nsend(b'v', json.dumps({"violation": LIMIT, "idle": True}).encode())`;
+
+  test("is started again for the next run, which knows whether the disk is full", async () => {
+    await using container = await startImposter(
+      [
+        "LIMIT = 'disk'\nsend(b'r', b'')",
+        "if json.loads(sys.argv[-1])['full']:",
+        "  listen()\n  send(b'o', b'full')\n  send(b'd', b'{\"error\": null, \"images\": []}')\n  time.sleep(60)",
+        END,
+      ].join("\n"),
+    );
+    const run = await container.python("1", { ...LIMITS, timeoutMs: 30_000 });
+    expect(run).toMatchObject({ stdout: "full", died: false });
+  });
+
+  test("is not started forever", async () => {
+    await using container = await startImposter(`LIMIT = 'idle'\nsend(b'r', b'')\n${END}`);
+    const run = await container.python("1", { ...LIMITS, timeoutMs: 30_000 });
+    expect(run).toMatchObject({
+      died: true,
+      error: "Stopped: a process ran between two runs. Its variables are lost.",
+    });
   });
 });
 

@@ -164,7 +164,8 @@ class Supervisor:
 
     def may_report_first(self):
         """Whether the host may learn of the end first. The interpreter has written everything: its pipes are not full."""
-        if self.interrupted or self.commands or self.meter.disk.is_suspect():
+        is_short = self.reads_output_from is not None
+        if self.interrupted or self.commands or not is_short and self.meter.disk.is_suspect():
             return False
         return all([output.pump() < CHUNK for output in self.interpreter.outputs])
 

@@ -3,6 +3,7 @@ import type { Readable } from "node:stream";
 import type { Clock } from "../../../base/clock.ts";
 import { BoundedOutput } from "../bounded-output.ts";
 import { encodeRequest, type Frame, FrameReader, type KernelRequest } from "../kernel/frames.ts";
+import { type ExceededLimit, parseEnding } from "../kernel/parse-answer.ts";
 import type { Launched } from "./launcher.ts";
 
 /** Receives a run's frames, and `null` when the sandbox has ended. */
@@ -37,6 +38,12 @@ export class SupervisedChild {
   /** Whether new runs can start: the sandbox has neither ended nor announced its end. */
   get isUsable(): boolean {
     return !this.#ended && this.#violation === null;
+  }
+
+  /** The limit whose violation ended the sandbox, also between runs; `null` if there was none. */
+  get exceededLimit(): ExceededLimit | null {
+    const ending = this.#violation === null ? null : parseEnding(this.#violation.payload);
+    return ending?.kind === "violation" ? ending.limit : null;
   }
 
   /** Output of the launcher, usually the reason why it could not start. */

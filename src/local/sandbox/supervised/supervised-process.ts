@@ -35,7 +35,6 @@ export class SupervisedProcess implements SandboxProcess {
   #child: SupervisedChild | null = null;
   #queue: Promise<unknown> = Promise.resolve();
   #channels = PYTHON_CHANNEL;
-  #isFull = false;
   #disposed = false;
 
   constructor(settings: SupervisedSettings, { clock, graceMs }: SupervisedTiming) {
@@ -130,7 +129,6 @@ export class SupervisedProcess implements SandboxProcess {
       const child = await this.#findChild();
       const outcome = await runInSandbox(child, request, limits, stopping);
       const { ending } = outcome;
-      if (ending.kind === "violation") this.#isFull = ending.limit === "disk";
       const isLost = ending.kind === "violation" && ending.idle && !outcome.timedOut;
       if (!isLost || attempt === MAX_ATTEMPTS) return outcome;
     }
@@ -148,7 +146,7 @@ export class SupervisedProcess implements SandboxProcess {
     if (this.#disposed) throw createDisposedError();
     const { enforced, launcher, limits, owner } = this.#settings;
     const launched = launcher.launch({
-      full: this.#isFull,
+      full: this.#child?.exceededLimit === "disk",
       uid: owner,
       memory: limits.memoryBytes,
       disk: limits.diskBytes,
