@@ -55,7 +55,7 @@ export class GroupedProcess implements SandboxProcess {
   }
 
   #run<Run>(work: () => Promise<Run>): Promise<Run> {
-    return this.#freezer.keepThawed(() => this.#memory.during(work));
+    return this.#freezer.keepThawed(() => this.#memory.runWatched(work));
   }
 }
 

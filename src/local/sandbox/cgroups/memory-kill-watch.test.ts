@@ -21,7 +21,7 @@ function createWatch(countMemoryKills: () => number) {
 test("A memory kill during a run ends the whole group, and is reported once", async () => {
   let kills = 0;
   const { clock, killed, watch } = createWatch(() => kills);
-  const run = watch.during(() => killed);
+  const run = watch.runWatched(() => killed);
   await clock.advance(20);
   kills = 1;
   await clock.advance(20);
@@ -35,7 +35,7 @@ test("The watch ends with the group", async () => {
     throw new Error("ENOENT");
   });
   const { promise, resolve } = Promise.withResolvers<void>();
-  const run = watch.during(() => promise);
+  const run = watch.runWatched(() => promise);
   await clock.advance(20);
   resolve();
   await run;

@@ -18,7 +18,7 @@ export class MemoryKillWatch {
   }
 
   /** Watches the group during `work`. */
-  async during<Result>(work: () => Promise<Result>): Promise<Result> {
+  async runWatched<Result>(work: () => Promise<Result>): Promise<Result> {
     this.#runs++;
     if (!this.#isWatching) void this.#watch();
     try {
