@@ -83,6 +83,8 @@ test.each([
   "ARCHITECTURE.md",
   "CONTRIBUTING.md",
   "GLOSSARY.md",
+  "SECURITY.md",
+  "docs/attacks.md",
   "docs/decisions/README.md",
   "docs/renames.md",
   "docs/guides/claude.md",
@@ -91,6 +93,7 @@ test.each([
   "docs/guides/local-apis.md",
   "docs/guides/long-sessions.md",
   "docs/guides/openai.md",
+  "docs/guides/sandboxes.md",
   "docs/guides/workspaces.md",
 ])("every link of %s leads somewhere", async (page) => {
   const links = [...(await readPage(page)).matchAll(/\]\((?!https?:)([^)#]+)/g)].map(
