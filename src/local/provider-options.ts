@@ -14,7 +14,10 @@ const refuse = InvalidOptionError.at("LocalProvider");
 export interface LocalProviderOptions {
   /** The model that answers requests. @default a model that echoes its input */
   readonly model?: LocalModel | undefined;
-  /** The sandbox that code runs in. @default "auto": the strongest sandbox available on the host */
+  /**
+   * The sandbox that code runs in. `"auto"` takes the first of bubblewrap, Podman and Docker that works on the host;
+   * `"wasm"` only in front of a `scriptedModel` or the echo, whose code is yours. @default "auto"
+   */
   readonly sandbox?: "auto" | "bubblewrap" | "podman" | "docker" | "wasm" | Sandbox | undefined;
   /** The folder that stores all data. @default a temporary folder, deleted with the provider */
   readonly dataDir?: string | undefined;

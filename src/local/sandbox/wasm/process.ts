@@ -9,7 +9,7 @@ const BATCH_BYTES = 8 * 1024 * 1024;
 
 const NO_SHELL = [
   "There is no shell in the wasm sandbox: it only runs Python.",
-  "Commands need the bubblewrap sandbox (on Debian: apt install bubblewrap).\n",
+  "Commands need the bubblewrap sandbox (on Debian: apt install bubblewrap), Podman or Docker.\n",
 ].join("\n");
 
 /** A container's interpreter. It starts on the first run, and again after it died. */
