@@ -132,7 +132,7 @@ def fork(keep):
             except OSError:
                 pass  # the descriptor of the listing itself
     # Below the supervisor's priority, so that busy code cannot delay a measurement.
-    os.nice(5)
+    os.nice(2)
     set_visible(True)
     os.write(ready[1], b"1")
     os.close(ready[1])
