@@ -7,7 +7,7 @@ import { startLocalStorage } from "../support/local-storage.ts";
 const PYTHON = { type: "code_interpreter", container: { type: "auto" } };
 
 /** A sandbox that counts its open processes. Its code prints nothing. */
-function countingSandbox() {
+function createCountingSandbox() {
   const seen = { open: 0, most: 0, memory: [] as number[] };
   const sandbox: Sandbox = {
     ...hostSandbox(),
@@ -46,7 +46,7 @@ attempt(
       "At most limits.maxInterpreters are open; the least recently used idle one is ended and keeps its files.",
   },
   async () => {
-    const { sandbox, seen } = countingSandbox();
+    const { sandbox, seen } = createCountingSandbox();
     await using api = await startLocalStorage({ sandbox, limits: { maxInterpreters: 8 } });
     const limits = { timeoutMs: 5_000, maxOutputBytes: 1_000 };
     const evaluate = async () => {
@@ -69,7 +69,7 @@ attempt(
     shows: "The limit is reduced to what the machine has, as a response header and a warning say.",
   },
   async () => {
-    const { sandbox, seen } = countingSandbox();
+    const { sandbox, seen } = createCountingSandbox();
     const warnings: string[] = [];
     const onWarning = ({ message }: Error) => void warnings.push(message);
     process.on("warning", onWarning);
@@ -98,7 +98,7 @@ attempt(
       "limits.maxContainers answers 429 and limits.maxStoredBytes answers 400, each with the remedy.",
   },
   async () => {
-    const { sandbox } = countingSandbox();
+    const { sandbox } = createCountingSandbox();
     const limits = { maxContainers: 50, maxStoredBytes: 10_000 };
     await using provider = new LocalProvider({ sandbox, limits });
     let containers = 0;

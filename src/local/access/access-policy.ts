@@ -6,7 +6,7 @@ import { parseAuthority } from "./parse-authority.ts";
 
 /** Options of {@link AccessPolicy}. */
 export interface AccessPolicyOptions {
-  /** Host names that clients may use besides loopback, in lower case and without a port. */
+  /** Host names that clients may use in addition to loopback, in lower case and without a port. */
   readonly allowedHosts: readonly string[];
   /** Origins of web pages that may send requests, such as `"http://localhost:5173"`, in lower case. */
   readonly allowedOrigins: readonly string[];
@@ -46,7 +46,7 @@ export class AccessPolicy {
     return hasBody(incoming) ? checkContentType(headers["content-type"]) : null;
   }
 
-  /** Checks what few requests have: a second `Host`, or a target with a host of its own. */
+  /** Checks what few requests have: a second `Host`, or a target that contains a host. */
   #checkTarget({ rawHeaders, url = "/" }: IncomingMessage): ApiProblem | null {
     let hosts = 0;
     for (let at = 0; at < rawHeaders.length; at += 2)

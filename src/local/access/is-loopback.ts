@@ -6,7 +6,7 @@ LOOPBACK.addAddress("::1", "ipv6");
 
 /**
  * Returns whether a host always means this machine: `localhost`, an address in `127.0.0.0/8`, or `::1`, also written in
- * full or as an IPv4-mapped address. Any other name is a matter of DNS, whatever it looks like, so it is not loopback.
+ * full or as an IPv4-mapped address. Any other name depends on DNS, so it is not loopback.
  */
 export function isLoopback(host: string): boolean {
   const version = isIP(host);

@@ -6,7 +6,7 @@ export interface ContainerProcessesOptions {
   readonly sandbox: Sandbox;
   /** The most processes that are open at the same time. */
   readonly maxOpen: number;
-  /** Called when an idle container's process is ended to make room for another one. Its files are kept. */
+  /** Called when an idle container's process is ended for another container. Its files are kept. */
   readonly onEvict: (containerId: string) => void;
 }
 

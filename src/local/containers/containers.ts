@@ -27,7 +27,7 @@ import { ContainerLifecycle } from "./container-lifecycle.ts";
 import { ContainerProcesses } from "./container-processes.ts";
 import type { ContainerDisks } from "./disks/container-disks.ts";
 import { LostVariables } from "./lost-variables.ts";
-import { chooseMaxInterpreters, readMachine, reduceMemory } from "./machine-limits.ts";
+import { chooseMaxInterpreters, readMachine, reduceMemory } from "./machine.ts";
 
 /** Options of {@link Containers}. */
 export interface ContainersOptions {

@@ -6,7 +6,7 @@ import { BufferedResponse } from "./buffered-response.ts";
 import { isAnthropicRequest } from "./is-anthropic-request.ts";
 import type { RequestLog } from "./request-log.ts";
 
-/** What a refusal needs to look like any other error. */
+/** Services of {@link createRefusal}. */
 export interface RefusalServices {
   readonly ids: Ids;
   /** Reports every request; `null` if no one listens. */

@@ -81,7 +81,7 @@ export async function listen(
   };
 }
 
-/** Sends a refusal at once. What is left of the request is discarded. */
+/** Sends a refusal at once. The rest of the request is discarded. */
 function sendRefusal(
   refusal: BufferedResponse,
   incoming: IncomingMessage,

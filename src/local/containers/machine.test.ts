@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import { chooseMaxInterpreters, readMachine, reduceMemory } from "./machine-limits.ts";
+import { chooseMaxInterpreters, readMachine, reduceMemory } from "./machine.ts";
 
 const GIBIBYTE = 2 ** 30;
 const machine = { memoryBytes: 23 * GIBIBYTE, availableBytes: 20 * GIBIBYTE, cores: 2 };

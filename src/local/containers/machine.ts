@@ -1,6 +1,6 @@
 import { availableParallelism, totalmem } from "node:os";
 
-/** What this machine has, as far as this process may use it. */
+/** The resources of this machine that this process may use. */
 export interface Machine {
   /** Memory in bytes, or the limit of the process's cgroup if that is lower. */
   readonly memoryBytes: number;
@@ -14,7 +14,7 @@ const MEBIBYTE = 2 ** 20;
 /** The least memory that a container gets: Python needs it to start with its usual packages. */
 const MIN_CONTAINER_BYTES = 256 * MEBIBYTE;
 
-/** Reads what this machine has. */
+/** Reads the resources of this machine. */
 export function readMachine(): Machine {
   const constrained = process.constrainedMemory(); // 0, or more than the machine has, without a limit
   const total = totalmem();
@@ -35,7 +35,7 @@ export function chooseMaxInterpreters({ memoryBytes, cores }: Machine): number {
 }
 
 /**
- * Returns the memory limit of a container that asked for `bytes`: at most three quarters of the machine's memory and nine
+ * Returns the memory limit of a container that requested `bytes`: at most three quarters of the machine's memory and nine
  * tenths of what is free, in whole MiB.
  */
 export function reduceMemory(bytes: number, { memoryBytes, availableBytes }: Machine): number {
