@@ -63,9 +63,10 @@ describe.skipIf(!(await isBubblewrapUsable()))("The disk limit of bubblewrap", (
 
   attackContainer({
     finding: "own",
-    tries: "a thread with a descriptor table of its own holds deleted files",
-    shows: "The descriptors of every thread are counted.",
-    work: async (target) => findExcess("files", await measureUsage(target, THREAD_TABLE), LIMIT),
+    tries:
+      "a process that shares the memory of the interpreter, but not its descriptors, holds deleted files",
+    shows: "The descriptors of every process and thread are counted.",
+    work: async (target) => findExcess("files", await measureUsage(target, SHARED_MEMORY), LIMIT),
   });
 
   attackContainer({
@@ -179,7 +180,7 @@ for i in range(400):
     report(len(os.listdir(".")))
 `;
 
-const THREAD_TABLE = `
+const SHARED_MEMORY = `
 STACK = ctypes.create_string_buffer(MIB)
 def main(argument):
     for i in range(400):

@@ -68,8 +68,7 @@ describe.skipIf(!(await isBubblewrapUsable()))("The memory limit of bubblewrap",
 
   attackContainer({
     finding: "own",
-    tries:
-      "shared anonymous memory that no process maps any more is reached through /proc/PID/map_files or a descriptor",
+    tries: "memory in files without a name: `memfd_create`, and deleted files of /dev/shm",
     shows: "`memfd_create` is refused, and files of /dev/shm count as memory.",
     work: async (target) => findExcess("memory", await measureUsage(target, SHARED), LIMIT),
   });
