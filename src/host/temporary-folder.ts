@@ -1,9 +1,11 @@
 import { randomBytes } from "node:crypto";
 import {
   closeSync,
+  constants,
   fstatSync,
   lstatSync,
   mkdirSync,
+  openSync,
   readFileSync,
   rmSync,
   statSync,
@@ -14,7 +16,6 @@ import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { isPlainObject } from "../base/freeze.ts";
 import { parseJson, readNumber, readStringOrNull } from "../base/json.ts";
-import { openNoFollow } from "./open-no-follow.ts";
 import { isAlive, readProcessStat } from "./process-identity.ts";
 import { OWNER_FILE, removeFolder } from "./remove-tree.ts";
 import { toFilesystemErrorWithRemedy } from "./to-filesystem-error.ts";
@@ -172,7 +173,7 @@ const MAX_OWNER_BYTES = 4096;
 
 /** Returns `""` for a link, a pipe, or a file that is too large for an owner file. */
 function readSmallFile(path: string): string {
-  const file = openNoFollow(path);
+  const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const stats = fstatSync(file);
     return stats.isFile() && stats.size <= MAX_OWNER_BYTES ? readFileSync(file, "utf8") : "";

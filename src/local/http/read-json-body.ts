@@ -1,4 +1,4 @@
-import { parseBoundedJson } from "../../base/parse-bounded-json.ts";
+import { parseBoundedJson } from "../parse-bounded-json.ts";
 import { ApiProblem } from "../api-problem.ts";
 import { LazyRequest } from "./lazy-request.ts";
 

@@ -1,5 +1,5 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import { parseBoundedJson } from "../../base/parse-bounded-json.ts";
+import { parseBoundedJson } from "../parse-bounded-json.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { ApiProblem, invalidType, invalidValue } from "../api-problem.ts";
 

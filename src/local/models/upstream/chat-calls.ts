@@ -1,5 +1,5 @@
 import { isPlainObject } from "../../../base/freeze.ts";
-import { parseBoundedJson } from "../../../base/parse-bounded-json.ts";
+import { parseBoundedJson } from "../../parse-bounded-json.ts";
 import type { ToolCatalog } from "../../tools/tool-catalog.ts";
 import { type ChatPart, toChatParts } from "./chat-parts.ts";
 

@@ -1,5 +1,5 @@
 import { isPlainObject } from "../../../base/freeze.ts";
-import { parseBoundedJson } from "../../../base/parse-bounded-json.ts";
+import { parseBoundedJson } from "../../parse-bounded-json.ts";
 import { quoteNames, quoteValue } from "../../../base/quote-value.ts";
 import type { Validation } from "../../../base/validation.ts";
 import type { ModelAction } from "../../model-action.ts";

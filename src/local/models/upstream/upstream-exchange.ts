@@ -1,7 +1,7 @@
 import { raceAbort } from "../../../base/clock.ts";
 import { getErrorMessage } from "../../../base/errors.ts";
 import { isPlainObject } from "../../../base/freeze.ts";
-import { parseBoundedJson } from "../../../base/parse-bounded-json.ts";
+import { parseBoundedJson } from "../../parse-bounded-json.ts";
 import { ApiProblem } from "../../api-problem.ts";
 import { readAnswerText } from "./read-answer-text.ts";
 import type { UpstreamSettings } from "./upstream-options.ts";
