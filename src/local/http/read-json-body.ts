@@ -1,5 +1,5 @@
-import { parseBoundedJson } from "../parse-bounded-json.ts";
 import { ApiProblem } from "../api-problem.ts";
+import { parseBoundedJson } from "../parse-bounded-json.ts";
 import { LazyRequest } from "./lazy-request.ts";
 
 /**

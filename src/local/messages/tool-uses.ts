@@ -1,7 +1,7 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import { parseBoundedJson } from "../parse-bounded-json.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import type { ModelAction } from "../model-action.ts";
+import { parseBoundedJson } from "../parse-bounded-json.ts";
 import { searchForTool } from "./hosted/tool-search.ts";
 import type { FinishedBlock, MessageState } from "./message-state.ts";
 import type { SdkToolUse } from "./sdk-tool-use.ts";

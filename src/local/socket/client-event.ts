@@ -1,7 +1,7 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import { parseBoundedJson } from "../parse-bounded-json.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { ApiProblem, invalidType, invalidValue } from "../api-problem.ts";
+import { parseBoundedJson } from "../parse-bounded-json.ts";
 
 /** A `response.create` event: one request on a connection. */
 export interface CreateEvent {

@@ -1,6 +1,6 @@
 import { isPlainObject } from "../../../base/freeze.ts";
-import { parseBoundedJson } from "../../parse-bounded-json.ts";
 import type { WireItem } from "../../../openai/wire.ts";
+import { parseBoundedJson } from "../../parse-bounded-json.ts";
 import type { PythonRun } from "../../sandbox/sandbox.ts";
 
 /**

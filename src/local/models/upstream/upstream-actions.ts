@@ -1,8 +1,8 @@
 import { isPlainObject } from "../../../base/freeze.ts";
-import { parseBoundedJson } from "../../parse-bounded-json.ts";
 import { quoteNames, quoteValue } from "../../../base/quote-value.ts";
 import type { Validation } from "../../../base/validation.ts";
 import type { ModelAction } from "../../model-action.ts";
+import { parseBoundedJson } from "../../parse-bounded-json.ts";
 import { isClientTool, toAction } from "../../tools/tool-catalog.ts";
 import { toArgumentsText } from "./chat-calls.ts";
 import type { ChatFunction, HostedFunction } from "./chat-function.ts";

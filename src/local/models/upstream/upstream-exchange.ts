@@ -1,8 +1,8 @@
 import { raceAbort } from "../../../base/clock.ts";
 import { getErrorMessage } from "../../../base/errors.ts";
 import { isPlainObject } from "../../../base/freeze.ts";
-import { parseBoundedJson } from "../../parse-bounded-json.ts";
 import { ApiProblem } from "../../api-problem.ts";
+import { parseBoundedJson } from "../../parse-bounded-json.ts";
 import { readAnswerText } from "./read-answer-text.ts";
 import type { UpstreamSettings } from "./upstream-options.ts";
 
