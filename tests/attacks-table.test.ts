@@ -45,7 +45,7 @@ describe("replaceAttacks", () => {
       "| 1 | a \\| b | 400 | root, user | [server.long.test.ts](../tests/attacks/server.long.test.ts) |",
     );
     expect(more).toEqual([]);
-    expect(text.startsWith("# Attacks of our own\n")).toBe(true);
+    expect(text.startsWith("# More attacks\n")).toBe(true);
     expect(replaceAttacks(text, records)).toBe(text);
   });
 
