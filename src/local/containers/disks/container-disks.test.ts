@@ -16,7 +16,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { temporaryTree } from "../../../../tests/support/temporary-tree.ts";
 import { ContainerDisks } from "./container-disks.ts";
-import { createDisk } from "./disk-image.ts";
+import { createDisk } from "./disk.ts";
 import { findDiskSupport, tryDisk } from "./find-disk-support.ts";
 import { listMounts } from "./list-mounts.ts";
 import { retry } from "./retry.ts";
@@ -38,7 +38,7 @@ function open(dataDir: string): ContainerDisks {
 }
 
 describe.skipIf(!support.usable)("The disk of a container", () => {
-  test("holds as many bytes as asked for, and not many more", async () => {
+  test("holds the requested number of bytes, and not many more", async () => {
     await using disks = open(createDataDir());
     expect(await disks.add("a")).toBe(true);
     const { bavail, blocks, bsize } = statfsSync(disks.getRoot("a") ?? "");
@@ -79,7 +79,7 @@ describe.skipIf(!support.usable)("The disk of a container", () => {
     expect(disks.isReady("a")).toBe(true);
     await expect.poll(() => listMounts(dataDir).length).toBe(2);
     await expect.poll(() => existsSync(join(dataDir, "disks"))).toBe(false);
-    await killed.add("c"); // its spare is gone, so it creates another disk
+    await killed.add("c"); // its spare was removed, so it creates another disk
     expect(listMounts(join(dataDir, "containers")).length).toBe(3);
     await killed[Symbol.asyncDispose]();
   });
@@ -204,7 +204,7 @@ test("containers have no disk where disks do not work", async () => {
   await disks[Symbol.asyncDispose]();
 });
 
-test("a trial that fails says what to install", async () => {
+test("a failed trial names the packages to install", async () => {
   vi.stubEnv("TMPDIR", "/nowhere");
   expect(await tryDisk("linux", 0)).toEqual({
     usable: false,
@@ -215,7 +215,7 @@ test("a trial that fails says what to install", async () => {
   vi.unstubAllEnvs();
 });
 
-test("a tool that is missing or fails is reported with what it printed", async () => {
+test("a tool that is missing or fails is reported with its output", async () => {
   await expect(runTool("no-such-tool")).rejects.toThrow("ENOENT");
   await expect(runTool("sh", "-c", "echo broken >&2; exit 3")).rejects.toThrow(/^broken$/);
 });

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, realpathSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { DiskSupport } from "../../sandbox/combine-limits.ts";
-import { createDisk, DISK, remountDisk, unmountDisk } from "./disk-image.ts";
+import { createDisk, DISK, remountDisk, unmountDisk } from "./disk.ts";
 import { findDiskSupport } from "./find-disk-support.ts";
 import { listMounts } from "./list-mounts.ts";
 import { unmountBelow } from "./unmount-below.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { getErrorMessage } from "../../../base/errors.ts";
 import type { DiskSupport } from "../../sandbox/combine-limits.ts";
-import { createDisk } from "./disk-image.ts";
+import { createDisk } from "./disk.ts";
 import { unmountBelow } from "./unmount-below.ts";
 
 let found: Promise<DiskSupport> | null = null;

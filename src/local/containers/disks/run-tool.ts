@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 
-/** Runs a tool of the system, such as `mount`. Throws with what it printed if it fails. */
+/** Runs a system tool, such as `mount`. If it fails, the error contains its output. */
 export async function runTool(name: string, ...options: readonly string[]): Promise<void> {
   const env = { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", LC_ALL: "C" };
   try {

@@ -2,7 +2,7 @@ import { constants, existsSync } from "node:fs";
 import { copyFile, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { ApiProblem } from "../../api-problem.ts";
-import { DISK } from "./disk-image.ts";
+import { DISK } from "./disk.ts";
 
 /**
  * Brings a file to the file system of a container's folder, from where it can be moved into the folder in one

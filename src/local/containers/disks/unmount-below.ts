@@ -1,4 +1,4 @@
-import { unmountDisk } from "./disk-image.ts";
+import { unmountDisk } from "./disk.ts";
 import { listMounts } from "./list-mounts.ts";
 
 /**

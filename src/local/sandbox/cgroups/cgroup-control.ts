@@ -10,10 +10,10 @@ import {
   killAll,
   removeGroupFolder,
   setFrozen,
-} from "./group-files.ts";
+} from "./group-folder.ts";
 import type { ResourceControl, ResourceGroup } from "./resource-control.ts";
 
-/** A folder in which groups can be created, and what its groups hold. */
+/** A folder in which groups can be created, and the limits that they can have. */
 export type GroupParent = GroupFolder;
 
 /** Creates groups directly in the cgroup file system. */
@@ -94,7 +94,7 @@ class CgroupGroup implements ResourceGroup {
   }
 }
 
-/** Returns `null` if the group has no such folder, or it was removed. */
+/** Returns `null` if the group does not have the folder, or it was removed. */
 function useIfPresent<Result>(
   folder: GroupFolder | undefined,
   work: (folder: GroupFolder) => Result,
@@ -108,7 +108,7 @@ function useIfPresent<Result>(
   }
 }
 
-/** Kills what is in the group until it can be removed. Processes may take a moment to exit. */
+/** Kills the group's processes until it can be removed. Processes may take a moment to exit. */
 async function removeWithProcesses(folder: GroupFolder): Promise<void> {
   for (let waited = 0; waited < REMOVE_TIMEOUT_MS; waited += REMOVE_PAUSE_MS) {
     if (removeGroupFolder(folder.path)) return;
@@ -127,7 +127,7 @@ const REMOVE_PAUSE_MS = 5;
 const PREFIX = "weakincentives";
 let created = 0;
 
-/** The name tells which process owns the group, so that others can remove it after that process was killed. */
+/** The name identifies the process that owns the group, so that others can remove it after that process was killed. */
 function createGroupName(): string {
   const { pid, started, host } = identifyCurrentProcess();
   return `${PREFIX}_${pid}_${started}_${++created}_${host}`;

@@ -6,7 +6,7 @@ import { findGroupParents } from "./find-group-parents.ts";
 
 const both = { memory: true, processes: true };
 
-function unifiedTree(parent: Record<string, string>, own: Record<string, string>) {
+function createHierarchy(parent: Record<string, string>, own: Record<string, string>) {
   const top = temporaryTree();
   const path = join(top, "app.slice");
   mkdirSync(path);
@@ -16,7 +16,7 @@ function unifiedTree(parent: Record<string, string>, own: Record<string, string>
 }
 
 it("creates groups beside the own group when the parent already distributes memory and processes", () => {
-  const hierarchy = unifiedTree(
+  const hierarchy = createHierarchy(
     { "cgroup.subtree_control": "cpu memory pids\n", "cgroup.controllers": "cpu memory pids\n" },
     { "cgroup.subtree_control": "\n", "cgroup.controllers": "cpu\n" },
   );
@@ -29,7 +29,7 @@ it("creates groups beside the own group when the parent already distributes memo
 });
 
 it("enables the controllers of version 2 where they are available", () => {
-  const hierarchy = unifiedTree(
+  const hierarchy = createHierarchy(
     {},
     { "cgroup.subtree_control": "\n", "cgroup.controllers": "memory pids\n" },
   );
@@ -40,18 +40,18 @@ it("enables the controllers of version 2 where they are available", () => {
 
 it("uses no parent of version 2 that lacks a controller", () => {
   const files = { "cgroup.subtree_control": "\n", "cgroup.controllers": "hugetlb\n" };
-  expect(findGroupParents([unifiedTree(files, files)])).toEqual([]);
-  expect(findGroupParents([unifiedTree({}, {})])).toEqual([]);
+  expect(findGroupParents([createHierarchy(files, files)])).toEqual([]);
+  expect(findGroupParents([createHierarchy({}, {})])).toEqual([]);
 });
 
 it("does not look above the mount", () => {
-  const { top } = unifiedTree({ "cgroup.subtree_control": "memory pids" }, {});
+  const { top } = createHierarchy({ "cgroup.subtree_control": "memory pids" }, {});
   const own = { version: 2 as const, controllers: [], own: top, top };
   expect(findGroupParents([own])).toMatchObject([{ parents: [{ path: top }] }]);
 });
 
 it("uses version 1 for the limits and version 2 only for freezing", () => {
-  const [memory, pids, unified] = [temporaryTree(), temporaryTree(), unifiedTree({}, {})];
+  const [memory, pids, unified] = [temporaryTree(), temporaryTree(), createHierarchy({}, {})];
   chmodSync(memory, 0o755);
   const one = (own: string, name: string) => ({
     ...{ version: 1 as const, controllers: [name], own, top: own },

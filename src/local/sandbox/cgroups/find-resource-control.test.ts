@@ -42,10 +42,10 @@ it.skipIf(!(control instanceof CgroupControl))(
     const pid = await new Promise((resolve) =>
       child.stdout.once("data", (text) => resolve(`${text}`.trim())),
     );
-    const frozen = () => readFileSync(`/proc/${pid}/wchan`, "utf8");
+    const readWaitChannel = () => readFileSync(`/proc/${pid}/wchan`, "utf8");
     group?.freeze();
     if (control?.means !== "cgroup v1")
-      await vi.waitFor(() => expect(frozen()).toMatch(/frozen|freezer|get_signal/));
+      await vi.waitFor(() => expect(readWaitChannel()).toMatch(/frozen|freezer|get_signal/));
     group?.kill();
     await new Promise((resolve) => child.once("exit", resolve));
     group?.thaw();
@@ -103,7 +103,7 @@ it("does nothing with a group that was removed, and reports a folder that is not
   expect(readHierarchies("/nowhere")).toEqual([]);
 });
 
-it("explains what each means lacks if none works", async () => {
+it("explains why each means fails if none works", async () => {
   const failing = { ...systemdControl({}), means: "systemd-run" };
   const file = join(temporaryTree(), "file");
   writeFileSync(file, "");

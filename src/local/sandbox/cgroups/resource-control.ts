@@ -1,4 +1,4 @@
-import type { GroupLimits } from "./group-files.ts";
+import type { GroupLimits } from "./group-folder.ts";
 
 /** The kernel's means to hold the limits of containers on this host. */
 export interface ResourceControl {
@@ -29,11 +29,11 @@ export interface ResourceGroup {
 /** A command that enters a group. */
 export interface WrappedCommand {
   readonly command: readonly string[];
-  /** Variables that the command needs besides `PATH`. */
+  /** Variables that the command needs in addition to `PATH`. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** What `findResourceControl` found. */
+/** The result of `findResourceControl`. */
 export type FoundControl =
   | { readonly control: ResourceControl }
   /** Nothing usable: why, and what to do. */

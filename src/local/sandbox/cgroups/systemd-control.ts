@@ -6,7 +6,7 @@ import {
   type GroupLimits,
   killAll,
   setFrozen,
-} from "./group-files.ts";
+} from "./group-folder.ts";
 import type { ResourceControl, ResourceGroup, WrappedCommand } from "./resource-control.ts";
 
 /**
@@ -53,7 +53,7 @@ class SystemdGroup implements ResourceGroup {
     return { command: [...scope, ...properties, "--", ...command], environment };
   }
 
-  /** `systemd-run` becomes the command, so its process tells which group systemd created. */
+  /** `systemd-run` becomes the command, so its process is in the group that systemd created. */
   onStart(pid: number): void {
     this.#folder = findScope(this.#proc, pid);
   }

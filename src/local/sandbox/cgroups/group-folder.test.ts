@@ -11,7 +11,7 @@ import {
   killAll,
   removeGroupFolder,
   setFrozen,
-} from "./group-files.ts";
+} from "./group-folder.ts";
 
 const limits = { memoryBytes: 1_000.5, processes: 7 };
 
@@ -34,7 +34,7 @@ async function createWith(group: GroupFolder, files: readonly string[]): Promise
     };
     return { ...fs, mkdirSync: mkdir };
   });
-  const fresh = await import("./group-files.ts");
+  const fresh = await import("./group-folder.ts");
   vi.doUnmock("node:fs");
   fresh.createGroupFolder(group, limits);
 }

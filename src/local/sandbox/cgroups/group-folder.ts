@@ -16,7 +16,7 @@ export interface GroupLimits {
   readonly processes: number;
 }
 
-/** What a group's folder is used for. Version 2 may have all three in one folder. */
+/** A group's folder and its uses. Version 2 may have all three in one folder. */
 export interface GroupFolder {
   readonly path: string;
   readonly version: 1 | 2;
@@ -38,7 +38,7 @@ export function createGroupFolder(folder: GroupFolder, limits: GroupLimits): voi
     if (existsSync(join(path, "memory.swap.max"))) write("memory.swap.max", 0);
   } else if (folder.memory) {
     write("memory.limit_in_bytes", bytes);
-    // Without accounting of swap, nothing of the group may be swapped out.
+    // Without swap accounting, the group's memory must not be swapped out.
     if (existsSync(join(path, "memory.memsw.limit_in_bytes")))
       write("memory.memsw.limit_in_bytes", bytes);
     else write("memory.swappiness", 0);

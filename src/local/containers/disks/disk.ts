@@ -8,9 +8,9 @@ import { runTool } from "./run-tool.ts";
 export const DISK = {
   image: "disk.img",
   mount: "disk",
-  /** What code sees as `/mnt/data`. */
+  /** The folder that code sees as `/mnt/data`. */
   data: "data",
-  /** Where uploads are written before they are moved to `data`. Code does not see it. */
+  /** The folder that receives uploads before they are moved to `data`. Code does not see it. */
   incoming: "incoming",
 } as const;
 
@@ -83,8 +83,8 @@ async function mountDisk(folder: string): Promise<void> {
 const BYTES_PER_FILE = 16_384;
 
 /**
- * Adds the space for the tables, 256 bytes for each possible file and a little per 128 MiB, and for what the
- * kernel keeps for itself, two percent up to 16 MiB.
+ * Adds the space for the tables, 256 bytes for each possible file and a little per 128 MiB, and for the
+ * kernel's own reserve, two percent up to 16 MiB.
  */
 function measureImage(bytes: number): number {
   const tables = (bytes * 256) / BYTES_PER_FILE;
