@@ -5,9 +5,9 @@ import { defineConfig } from "vitest/config";
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 /**
- * Which tests run: `npm test` runs what is quick, `npm run test:all` (`--mode all`) everything that needs
- * neither a key nor material from outside, `npm run test:live` (`--mode live`) what talks to the real API,
- * `npm run test:clients` (`--mode clients`) what runs other software on the local provider.
+ * Which tests run: `npm test` runs the quick tests, `npm run test:all` (`--mode all`) everything that needs
+ * neither a key nor material from outside, `npm run test:live` (`--mode live`) tests against the real API,
+ * `npm run test:clients` (`--mode clients`) other software on the local provider.
  */
 export default defineConfig(({ mode }) => {
   const resolve = {
@@ -20,9 +20,9 @@ export default defineConfig(({ mode }) => {
     exclude: [
       ...(mode === "all" ? [] : ["**/*.long.test.ts"]),
       ...(mode === "live" ? [] : ["tests/live/**"]),
-      // They have packages of their own: `npm run test:clients`.
+      // They have their own packages: `npm run test:clients`.
       ...(mode === "clients" ? ["**/node_modules/**"] : ["tests/clients/**"]),
-      // `.ci/run` says where the reference material is.
+      // `.ci/run` sets the path of the reference material.
       ...(process.env["WINK_SHARED"] ? [] : ["tests/reference/**"]),
     ],
     env: { WINK_TEST_MODE: mode },

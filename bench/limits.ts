@@ -75,7 +75,7 @@ async function attack(
     const started = performance.now();
     const { stderr, stdout } = await container.python(program.code, settings);
     const elapsed = performance.now() - started;
-    await new Promise((resolve) => setTimeout(resolve, 200)); // what it left behind counts too
+    await new Promise((resolve) => setTimeout(resolve, 200)); // processes that it left behind count too
     const usage = meter.stop();
     const enforced = "enforced" as const;
     switch (program.resource) {

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, statfsSync, statSync } from "nod
 import { tmpdir } from "node:os";
 import { basename } from "node:path";
 
-/** What a container used at most, seen from the host. */
+/** A container's peak usage, seen from the host. */
 export interface Usage {
   memory: number;
   processes: number;
@@ -11,7 +11,7 @@ export interface Usage {
 
 /** Measures a container from outside: its cgroup if it has one, otherwise its processes, and its disk. */
 export class UsageMeter {
-  /** What the mounts of the container's processes mention: its disk, or its folder. */
+  /** Text in the mounts of the container's processes: its disk, or its folder. */
   readonly #mount: string;
   readonly #root: string;
   readonly #isOurs = new Map<string, boolean>();

@@ -1,5 +1,5 @@
 /**
- * Writes the attempts of `tests/attacks` that are our own into docs/attacks.md.
+ * Writes the project's own attempts in `tests/attacks` into docs/attacks.md.
  *
  *   node scripts/write-attacks-table.ts            runs the attacks and writes the tables
  *   node scripts/write-attacks-table.ts --check F  compares the page with the records of a run, in folder F

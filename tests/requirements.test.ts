@@ -197,7 +197,7 @@ test("ignores tests that are skipped, to do or commented out", () => {
   expect([...findTestTitles(source)]).toEqual([]);
 });
 
-test("proofs may name what an attack tries", () => {
+test("proofs may cite the `tries` of an attack", () => {
   const source =
     'attempt({ finding: "C1", surface: "wasm", tries: "reads \\"js\\"", shows: "" }, run);';
   expect([...findTestTitles(source)]).toEqual(['reads "js"']);

@@ -24,7 +24,7 @@ export interface ServeOptions {
   readonly model: ModelChoice;
   readonly web?: string | undefined;
   readonly apiKey?: string | undefined;
-  /** Host names that clients may use without a key, besides `localhost`. */
+  /** Host names that clients may use without a key, in addition to `localhost`. */
   readonly allowHost?: readonly string[] | undefined;
   /** Web pages that may send requests without a key. */
   readonly allowOrigin?: readonly string[] | undefined;

@@ -87,7 +87,7 @@ export function writeOwner(home: string): void {
   writeFileSync(path, JSON.stringify(getCurrentOwner()), { flag: "wx", mode: 0o600 });
 }
 
-/** Returns whether other users cannot rename what this user has in a folder. */
+/** Returns whether a folder prevents other users from renaming this user's entries. */
 function isProtected(folder: string): boolean {
   const { mode } = statSync(folder, { throwIfNoEntry: false }) ?? { mode: 0 };
   const [sticky, writableByOthers] = [0o1000, 0o022];

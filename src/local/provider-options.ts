@@ -24,8 +24,8 @@ export interface LocalProviderOptions {
   /** The API key that clients must send. @default none: requests need no key */
   readonly apiKey?: string | undefined;
   /**
-   * Host names in URLs that clients may use without a key, besides `localhost` and loopback addresses: those of a
-   * reverse proxy or of `/etc/hosts`, without a port. Ignored with an `apiKey`. @default none
+   * Host names that clients may use in URLs without a key, in addition to `localhost` and loopback addresses: names of
+   * a reverse proxy or from `/etc/hosts`, without a port. Ignored with an `apiKey`. @default none
    */
   readonly allowedHosts?: readonly string[] | undefined;
   /**
@@ -82,7 +82,7 @@ export interface LocalLimits {
   readonly require?: LimitGrade | undefined;
   /**
    * How many containers keep a running interpreter. For one more, the least recently used idle interpreter is ended: its
-   * files are kept, its variables are lost, and the next run in that container says so. Interpreters that run code
+   * files are kept, its variables are lost, and the next run in that container reports it. Interpreters that run code
    * are never ended; further runs wait for them. @default one per 512 MiB of memory, at most 8 per core, from 2 to 64
    */
   readonly maxInterpreters?: number | undefined;

@@ -61,7 +61,7 @@ export interface LocalServer extends AsyncDisposable {
   readonly sandbox: GradedSandbox;
   /** Creates the response to a request from a socket that no route may see, and logs it. */
   readonly refuse: (incoming: IncomingMessage, problem: ApiProblem) => BufferedResponse;
-  /** What WebSocket connections need. */
+  /** Services for WebSocket connections. */
   readonly connections: ConnectionServices;
 }
 

@@ -11,7 +11,7 @@ import { createStubEngine, DOCKER_INFO, IMAGE, printJson } from "../support/loca
 import { temporaryTree } from "../support/temporary-tree.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
-/** What the person who runs the provider can get wrong or be tricked into is tried as that person. */
+/** These attempts rely on mistakes of the person who runs the provider, so they run as that person. */
 const engines = (await listEngines()).filter(({ as }) => as === "root" || process.getuid?.() !== 0);
 const LIMITS = { timeoutMs: 5_000, maxOutputBytes: 10_000 };
 const WAIT = { timeout: 15_000 };

@@ -39,7 +39,7 @@ function fill(folder: string): void {
 const TURN = { model: "any", input: "Hi." };
 const PYTHON = { type: "code_interpreter", container: { type: "auto" } };
 
-/** Sends every kind of request that writes. Returns the answers that do not say what to do. */
+/** Sends every kind of request that writes. Returns the answers without a remedy. */
 async function sendWrites(provider: LocalProvider, folder: string): Promise<readonly string[]> {
   const through: string[] = [];
   const send = async (path: string, init: RequestInit) => {

@@ -13,7 +13,7 @@ const DEEP_ARRAY = "[".repeat(5_000_000);
 const DEEP_OBJECT = '{"a":'.repeat(1_000_000);
 const BOMBS = { MANY_KEYS, MANY_OBJECTS, MANY_VALUES, DEEP_ARRAY, DEEP_OBJECT };
 
-/** Half of what a user notices as a hang. Unbounded, these took 12 to 20 seconds. */
+/** Half the time that a user notices as a hang. Unbounded, these took 12 to 20 seconds. */
 const MAX_BLOCK_MS = 1_000;
 
 const ROUTES = [

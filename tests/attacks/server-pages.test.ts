@@ -24,7 +24,7 @@ const JSON_TYPE = { "content-type": "application/json" };
 
 type Headers = Readonly<Record<string, string | null>>;
 
-/** Sends each set of headers with a GET and with a turn. Returns those that were answered. */
+/** Sends each set of headers with a GET and with a turn. Returns the sets that were answered. */
 async function sendAll(port: number, all: readonly Headers[]): Promise<readonly string[]> {
   const through: string[] = [];
   for (const headers of all) {

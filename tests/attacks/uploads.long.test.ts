@@ -29,7 +29,7 @@ function listFileSizes(folder: string): Readonly<Record<string, number>> {
   );
 }
 
-/** A container's files are on a disk of its own if this host has disks. */
+/** Finds a container's files. They are on the container's own disk if this host supports disks. */
 function findContainerFolder(dataDir: string, id: string): string {
   const folder = join(dataDir, "containers", id);
   const disk = join(folder, "disk", "data");

@@ -35,8 +35,8 @@ export function findProofFiles(proof: string): string[] {
 }
 
 /**
- * The titles of the tests and groups that a test file runs, as written there, unescaped, and what its
- * attacks try. Tests declared by `test.skip` or `test.todo` prove nothing and are skipped.
+ * The titles of the tests and groups that a test file runs, as written there, unescaped, and the
+ * `tries` of its attacks. Tests declared by `test.skip` or `test.todo` prove nothing and are skipped.
  */
 export function findTestTitles(source: string): Set<string> {
   const code = source.replace(/^\s*\/\/.*$/gm, "");

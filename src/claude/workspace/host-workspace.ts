@@ -103,7 +103,7 @@ export class HostWorkspace {
     if (this.#holdCount > 0 && this.#userCount === 1) throw createInUseError();
   }
 
-  /** Compares the files with what was mounted. */
+  /** Compares the files with the mounted versions. */
   async diff(): Promise<WorkspaceDiff> {
     if (this.#cleanupResult) throw createCleanedUpError();
     if (!this.#hasStarted) return new WorkspaceDiff([]);

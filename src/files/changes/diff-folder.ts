@@ -11,14 +11,14 @@ import { type DiffBudget, MAX_COMPARISONS } from "./diff-lines.ts";
 import { omitFailed } from "./omit-failed.ts";
 import type { FileDiff } from "./workspace-diff.ts";
 
-/** The folder to compare, and what was mounted there. */
+/** The folder to compare, and the files mounted there. */
 export interface DiffTask {
   readonly folder: string;
   readonly baseline: Baseline;
 }
 
 /**
- * Compares a folder with what was mounted. Synchronous, so run it in a thread. Once the patches have 64 million
+ * Compares a folder with the files mounted there. Synchronous, so run it in a thread. Once the patches have 64 million
  * characters, further files are listed without one.
  */
 export function diffFolder({ folder, baseline }: DiffTask): readonly FileDiff[] {

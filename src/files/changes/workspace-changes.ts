@@ -32,7 +32,7 @@ export class WorkspaceChanges {
     this.#onConflict = onConflict;
   }
 
-  /** Compares the files with what was mounted. */
+  /** Compares the files with the mounted versions. */
   async diff(): Promise<WorkspaceDiff> {
     const { root: folder, baseline } = this.#folder;
     const files = await runInThread(diffFolderJob, { folder, baseline }, DIFF_THREAD);

@@ -1,7 +1,7 @@
 import { deepFreeze } from "../../base/freeze.ts";
 import { toDiffNames } from "./quote-path.ts";
 
-/** One file that differs from what was mounted. */
+/** One file that differs from its mounted version, or was added or removed. */
 export interface FileDiff {
   /** The path in the workspace. */
   readonly path: string;

@@ -3,7 +3,7 @@ import { parseGitignoreSet } from "./gitignore-set.ts";
 
 /** One line of a `.gitignore` file. */
 export interface GitignoreRule {
-  /** Whether the rule includes again what an earlier rule ignores. */
+  /** Whether the rule includes paths again that an earlier rule ignores. */
   readonly isNegated: boolean;
   /** Whether the rule applies only to folders. */
   readonly isFolderOnly: boolean;

@@ -5,7 +5,7 @@ import { pipeline } from "node:stream/promises";
 import type { PinnedFolder } from "../../host/pinned-folder.ts";
 import { getErrorCode } from "../../host/to-filesystem-error.ts";
 
-/** What the host has at a path. */
+/** The host's entry at a path. */
 export type HostEntry =
   | { readonly kind: "missing" | "folder" | "link" | "other" }
   | { readonly kind: "file"; readonly stats: BigIntStats; readonly digest: string | null };

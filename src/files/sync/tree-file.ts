@@ -42,7 +42,7 @@ async function isRealPath(folder: string): Promise<boolean> {
 
 /** The permissions and owner of a copy. */
 export interface CopyOwnership {
-  /** The permission bits. @default those of the source file, without setuid, setgid and sticky */
+  /** The permission bits. @default the source file's bits, without setuid, setgid and sticky */
   readonly mode?: number | undefined;
   /** The owner. @default this user */
   readonly owner?: { readonly uid: number; readonly gid: number } | undefined;

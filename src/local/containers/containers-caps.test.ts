@@ -37,7 +37,7 @@ function createSandbox(gate: Promise<void> = Promise.resolve()) {
 const NOTICE = "The interpreter was restarted, because too many were idle.";
 
 describe("The limit of open interpreters", () => {
-  it("ends the least recently used idle one, and the next run in its container says so", async () => {
+  it("ends the least recently used idle one, and the next run in its container reports it", async () => {
     const { sandbox, seen } = createSandbox();
     await using api = await startLocalStorage({ sandbox, limits: { maxInterpreters: 2 } });
     const ids: string[] = [];

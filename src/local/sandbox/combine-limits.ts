@@ -1,6 +1,6 @@
 import type { LimitReport } from "./sandbox.ts";
 
-/** Whether containers can have disks of their own on this host. */
+/** Whether each container can have its own disk on this host. */
 export type DiskSupport =
   | { readonly usable: true }
   /** Why not, and what to do. */

@@ -1,7 +1,7 @@
 import type { SandboxOptions } from "./sandbox.ts";
 
 /**
- * Resources that one container may use, and what holds each limit in bubblewrap. Every limit also holds when
+ * Resources that one container may use, and the mechanism behind each limit in bubblewrap. Every limit also holds when
  * this process runs as root, because the container's code then runs as a separate user.
  *
  * | limit | per process | whole container, enforced | whole container, watched |

@@ -2,7 +2,7 @@
 export interface Sandbox {
   /** Identifies the sandbox in options and messages, such as `"bubblewrap"`. */
   readonly name: string;
-  /** One sentence for people about what is isolated and what is not. */
+  /** One sentence for people that describes the isolation and its gaps. */
   readonly isolation: string;
   /** Runs a trial and reports whether the sandbox works on this host, and how its limits hold. */
   probe(): Promise<SandboxProbe>;
@@ -10,7 +10,7 @@ export interface Sandbox {
   open(options: SandboxOptions): Promise<SandboxProcess>;
 }
 
-/** What a sandbox reports about this host. */
+/** A sandbox's report about this host. */
 export interface SandboxProbe {
   /** Whether a trial run succeeded. */
   readonly usable: boolean;
@@ -35,7 +35,7 @@ export interface LimitReport {
   readonly processes: LimitGrade;
   /** How the limit on files in `/mnt/data` holds. */
   readonly disk: LimitGrade;
-  /** What holds them, in words for people, such as `"cgroup v2"`. */
+  /** The mechanism that holds the limits, in words for people, such as `"cgroup v2"`. */
   readonly means: string;
 }
 

@@ -10,7 +10,7 @@ import {
 
 /**
  * Opens a file that only its owner may use, and creates it if needed. Returns its descriptor. Throws for a symlink, for
- * a file with several names, and for anything but a regular file; does not wait for the other end of a pipe.
+ * a file with several names, and for an entry that is not a regular file; does not wait for the other end of a pipe.
  */
 export function openPrivateFile(path: string): number {
   const descriptor = openSync(path, FLAGS, PRIVATE);

@@ -25,7 +25,7 @@ export class TemporaryDataDir implements Disposable {
     }
   }
 
-  /** Removes the folder, its owner file last, so that a later process can remove what is left. */
+  /** Removes the folder, its owner file last, so that a later process can remove the rest. */
   [Symbol.dispose](): void {
     removeTree({ type: "remove", folder: this.path });
   }

@@ -202,7 +202,7 @@ export class ContainerFilesystem implements Filesystem {
 
   /**
    * Downloads every file to a local folder. Existing files there that are different stay, as `onConflict`
-   * decides. The next download to the same folder replaces what this one wrote.
+   * decides. The next download to the same folder replaces the files that this one wrote.
    */
   async downloadAll(directory: string, options: DownloadAllOptions = {}): Promise<SyncReport> {
     return await this.#workspace.downloadAll(directory, options.onConflict);

@@ -235,7 +235,7 @@ export class ContainerWorkspace {
     return await this.#changes.syncTo(resolve(directory), { lost: all, onConflict });
   }
 
-  /** Downloads the changes that code made, and compares the files with what was mounted. */
+  /** Downloads the changes that code made, and compares the files with the mounted versions. */
   async diff(): Promise<WorkspaceDiff> {
     if (this.#cleanupResult) throw createCleanedUpError();
     if (!this.#isUsed) return new WorkspaceDiff([]);

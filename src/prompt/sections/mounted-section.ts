@@ -27,7 +27,7 @@ export interface WorkspaceSection extends FilesSection, AsyncDisposable {
   readonly syncedDir: string | null;
   /** Copies the mounts now. If not called, they are copied on first use. */
   ready(): Promise<void>;
-  /** Compares the files with what was mounted. */
+  /** Compares the files with the mounted versions. */
   diff(): Promise<WorkspaceDiff>;
   /** Syncs the files if requested, and deletes all temporary data. */
   cleanup(): Promise<SyncReport>;
@@ -116,7 +116,7 @@ export abstract class MountedSection<
   }
 
   /**
-   * Compares the files with what was mounted. Files of an OpenAI container are downloaded first, if code has run
+   * Compares the files with the mounted versions. Files of an OpenAI container are downloaded first, if code has run
    * since the last download.
    */
   async diff(): Promise<WorkspaceDiff> {

@@ -69,7 +69,7 @@ function checkPaths(changes: readonly FileChange[]): FileChange[] {
   });
 }
 
-/** Converts an update that moves a file onto itself. Rejects it if it changes nothing else. */
+/** Converts an update that moves a file onto itself. Rejects it if it makes no other change. */
 function toPlainUpdate(change: Extract<FileChange, { type: "update" }>, path: string): FileChange {
   if (change.hunks.length > 0) return { ...change, path, moveTo: null };
   const problem = "the file is moved onto itself";

@@ -47,7 +47,7 @@ export async function measureUsage(
 }
 
 /**
- * Names a usage that is beyond what a watched limit may be overshot by, on a machine that runs many other
+ * Names a usage that exceeds a watched limit by more than is allowed on a machine that runs many other
  * tests. `bench/limits.ts` measures the overshoot on a quiet one.
  */
 export function findExcess(what: string, used: number, limit: number): readonly string[] {

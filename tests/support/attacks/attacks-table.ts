@@ -3,7 +3,7 @@ import type { AttackRecord } from "./attempt.ts";
 const BEGIN = "<!-- attacks: written by npm run attacks:table -->";
 const END = "<!-- end of attacks -->";
 
-/** Replaces the tables between the two marks of `docs/attacks.md` with the attempts in `records` that are our own. */
+/** Replaces the tables between the two marks of `docs/attacks.md` with the project's own attempts in `records`. */
 export function replaceAttacks(page: string, records: readonly AttackRecord[]): string {
   const [before, rest] = page.split(BEGIN);
   const [, after] = rest?.split(END) ?? [];

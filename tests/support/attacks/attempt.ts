@@ -6,11 +6,11 @@ import { expect, type TestOptions, test } from "vitest";
 export interface Attack {
   /** Row of the audit that it comes from, such as `"C3"`, or `"own"`. */
   readonly finding: string;
-  /** What is attacked, such as `"bubblewrap"`, `"server"` or `"host files"`. */
+  /** The target, such as `"bubblewrap"`, `"server"` or `"host files"`. */
   readonly surface: string;
   /** The user that runs the attacked part. @default the user that runs the tests */
   readonly as?: "root" | "user" | undefined;
-  /** What is tried. It is the name of the test. */
+  /** Describes the attempt. It is the name of the test. */
   readonly tries: string;
   /** What happens instead, in one sentence for `docs/attacks.md`. */
   readonly shows: string;
@@ -20,7 +20,7 @@ export interface Attack {
 export interface AttackOutcome {
   /** How often it was tried. @default 1 */
   readonly tried?: number | undefined;
-  /** What got through, one entry per try that succeeded. Empty if the barrier held. */
+  /** The tries that succeeded, one entry each. Empty if the barrier held. */
   readonly through: readonly string[];
 }
 

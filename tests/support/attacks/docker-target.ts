@@ -34,7 +34,7 @@ export async function listEngines(): Promise<readonly TargetEngine[]> {
   return found;
 }
 
-/** Runs a command of the engine's client as the user that runs the tests, and returns what it prints. */
+/** Runs a command of the engine's client as the user that runs the tests, and returns its output. */
 export function runClient({ program }: TargetEngine, ...args: readonly string[]): string {
   return execFileSync(program, [...args], { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
 }

@@ -1,6 +1,6 @@
 /**
- * Opens a sandbox in a process of its own, which `openAsUser` starts as another user, and runs what it is
- * asked to over Node's channel. Only imports what it is told to, so that it runs from a copy of `src`.
+ * Opens a sandbox in a separate process, which `openAsUser` starts as another user, and runs the requests from
+ * Node's IPC channel. Imports only the modules named in a request, so that it runs from a copy of `src`.
  */
 import type {
   Sandbox,

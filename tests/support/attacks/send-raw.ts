@@ -31,7 +31,7 @@ export async function sendRaw(
   return { status: Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1] ?? 0), text };
 }
 
-/** Formats a request with `connection: close`. A header with the value `null` is left out. */
+/** Formats a request with `connection: close`. A header with the value `null` is omitted. */
 export function formatRequest(
   line: string,
   headers: Readonly<Record<string, string | null>> = {},

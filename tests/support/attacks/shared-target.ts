@@ -11,7 +11,7 @@ import { openAsUser } from "./open-as-user.ts";
 export interface SharedTarget {
   /** The container's folder on the host. */
   readonly root: string;
-  /** Runs Python and returns what it prints, one entry per line. */
+  /** Runs Python and returns the lines of its output. */
   attack(code: string): Promise<readonly string[]>;
 }
 

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { listProcesses, openTarget, type TargetOptions } from "../attacks/bubblewrap-target.ts";
 import { temporaryTree } from "../temporary-tree.ts";
 
-/** Declares tests of what every sandbox does that runs CPython and a shell. */
+/** Declares the tests that every sandbox with CPython and a shell must pass. */
 export function testSandboxContract(options: TargetOptions = {}): void {
   testOutput(options);
   testStopping(options);

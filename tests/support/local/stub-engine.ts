@@ -40,13 +40,13 @@ export function printJson(value: unknown): string {
   return `cat <<'JSON'\n${JSON.stringify(value)}\nJSON`;
 }
 
-/** What Docker reports about itself, reduced to what is read. */
+/** Docker's report about itself, reduced to the fields in use. */
 export const DOCKER_INFO = { OSType: "linux", SecurityOptions: ["name=seccomp,profile=default"] };
 
-/** What Podman reports about itself, reduced to what is read. */
+/** Podman's report about itself, reduced to the fields in use. */
 export const PODMAN_INFO = {
   host: { os: "linux", security: { rootless: true, selinuxEnabled: false } },
 };
 
-/** What both report about an image. */
+/** The report of both about an image. */
 export const IMAGE = [{ Id: "sha256:abc", Os: "linux", Architecture: "amd64", Config: {} }];

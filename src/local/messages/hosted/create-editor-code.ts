@@ -5,7 +5,7 @@ import type { PythonRun } from "../../sandbox/sandbox.ts";
 
 /**
  * Returns Python code that changes a file of a container as Anthropic's text editor does, and prints the result
- * as JSON. It has its own variables, so that it does not change those of the model's code.
+ * as JSON. It has its own variables, so that it does not change the variables of the model's code.
  */
 export function createEditorCode(input: WireItem): string {
   const args = Buffer.from(JSON.stringify(input)).toString("base64");

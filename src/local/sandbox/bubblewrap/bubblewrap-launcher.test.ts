@@ -18,7 +18,7 @@ def listen():
     os.read(0, 65536)
 `;
 
-/** Starts a program instead of bwrap that sends what a compromised supervisor could send. */
+/** Starts a program instead of bwrap that sends `lines`, as a compromised supervisor could. */
 async function startImposter(lines: string): Promise<SandboxProcess> {
   const folder = temporaryTree({ bwrap: `${HOSTILE}${lines}\n`, "root/a": "" });
   chmodSync(`${folder}/bwrap`, 0o755);

@@ -9,7 +9,7 @@ import { requirePipe } from "../supervised/require-pipe.ts";
 import { buildArguments, buildUserFiles } from "./build-arguments.ts";
 import type { Identity } from "./choose-identity.ts";
 
-/** What bwrap needs to start a container's sandbox. */
+/** Settings with which bwrap starts a container's sandbox. */
 export interface BubblewrapSettings {
   readonly bubblewrap: string;
   readonly python: string;

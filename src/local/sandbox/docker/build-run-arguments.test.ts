@@ -36,7 +36,7 @@ describe("readProcessLimit", () => {
     expect(readProcessLimit(unlimited.name)).toBe(32_768);
   });
 
-  test("returns null where there is no such limit", () => {
+  test("returns null if the limits cannot be read", () => {
     expect(readProcessLimit("/nowhere")).toBeNull();
   });
 });
@@ -70,7 +70,7 @@ describe("buildRunArguments", () => {
     }
   });
 
-  test("starts the command from an empty environment, whatever the image sets", () => {
+  test("starts the command from an empty environment, without the image's variables", () => {
     const args = build();
     expect(args.slice(args.indexOf("--entrypoint"))).toEqual([
       ...["--entrypoint", "/usr/bin/env", "sha256:abc", "-i", "HOME=/tmp", "USER=sandbox"],

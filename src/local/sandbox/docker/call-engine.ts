@@ -11,7 +11,7 @@ export interface EngineClient {
   readonly program: string;
 }
 
-/** What the client printed, or why it failed and what to do. */
+/** The client's output, or why it failed and what to do. */
 export type EngineAnswer =
   | { readonly stdout: string; readonly problem: null }
   | { readonly problem: string };

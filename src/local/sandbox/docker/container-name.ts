@@ -16,7 +16,7 @@ export function createContainerName(): string {
   return `${PREFIX}${owner}.${randomBytes(6).toString("hex")}`;
 }
 
-/** Removes the containers of processes that have ended. Those of other hosts and running processes stay. */
+/** Removes the containers of processes that have ended. Containers of other hosts and running processes stay. */
 export async function sweepContainers(client: EngineClient): Promise<void> {
   const filters = ["--filter", `label=${CONTAINER_LABEL}`, "--filter", `name=${PREFIX}`];
   const answer = await callEngine(client, ["ps", "--all", ...filters, "--format", "{{.Names}}"]);

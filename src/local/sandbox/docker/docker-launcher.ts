@@ -12,7 +12,7 @@ import { callEngine, type EngineClient } from "./call-engine.ts";
 import { createContainerName } from "./container-name.ts";
 import { PREPARE_PROGRAM } from "./prepare-program.ts";
 
-/** What is needed to start a container's sandbox with Docker or Podman. */
+/** Settings with which Docker or Podman starts a container's sandbox. */
 export interface DockerSettings extends ContainerSettings {
   readonly client: EngineClient;
   /** The image's processor architecture, in Node's words. */
@@ -22,7 +22,7 @@ export interface DockerSettings extends ContainerSettings {
   readonly startTimeoutMs: number;
 }
 
-/** Starts the sandboxes of one container with Docker or Podman, and removes what is left of them. */
+/** Starts the sandboxes of one container with Docker or Podman, and removes anything they leave behind. */
 export class DockerLauncher implements Launcher, AsyncDisposable {
   readonly #settings: DockerSettings;
   readonly #removals = new Set<Promise<unknown>>();
@@ -57,7 +57,7 @@ export class DockerLauncher implements Launcher, AsyncDisposable {
     };
   }
 
-  /** Waits until the containers that had to be removed by force are gone. */
+  /** Waits for the removal of containers that had to be removed by force. */
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#removals);
   }

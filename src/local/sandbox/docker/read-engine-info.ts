@@ -12,7 +12,7 @@ import {
   explainEngineProblem,
 } from "./call-engine.ts";
 
-/** What a container engine reports about itself. */
+/** A container engine's report about itself. */
 export interface EngineInfo {
   /** The engine that answers. The client `docker` can be a front end of Podman. */
   readonly engine: EngineName;

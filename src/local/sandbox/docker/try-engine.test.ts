@@ -76,7 +76,7 @@ describe("tryEngine", () => {
     });
   });
 
-  test("says so if there is no system call filter for the image's processor", async () => {
+  test("reports an image whose processor has no system call filter", async () => {
     const { reason } = await tryWith({}, "42", DOCKER, "riscv64");
     expect(reason).toContain("a trial run succeeded, but without a system call filter");
   });

@@ -19,7 +19,7 @@ class Interpreter:
         os.set_blocking(self.requests[1], False)
 
     def send(self, most=CHUNK):
-        """Writes what fits into the pipe. It never blocks: code can stop the interpreter."""
+        """Writes as much as fits into the pipe. It never blocks: code can stop the interpreter."""
         try:
             self.unsent = self.unsent[os.write(self.requests[1], self.unsent[:most]):]
         except BlockingIOError:

@@ -2,7 +2,7 @@
 export const DISK_PROGRAM: string = String.raw`
 DEEPEST_FOLDER = 400
 SMALLEST_ENTRY = 4096
-# Another process put something else in its place.
+# Another process replaced the entry.
 REPLACED = NOT_THERE + (errno.ENOTDIR, errno.ELOOP)
 
 def open_folder(parent, name):

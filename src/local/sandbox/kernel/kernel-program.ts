@@ -62,7 +62,7 @@ def kernel(requests, replies):
                 setattr(sys, name, stream)
 
     class Counted(io.FileIO):
-        """Counts what is written, so that the host can join both streams in the order of printing."""
+        """Counts the bytes written, so that the host can join both streams in the order of printing."""
         def write(self, data, write=io.FileIO.write):
             size = write(self, data)
             if state["stream"] is not self:

@@ -237,7 +237,7 @@ class Supervisor:
         return set(states) - find_family(states, [command.reaper for command in self.commands.values()])
 
     def find_leftovers(self, command, states):
-        """What a command started. If its parent was killed, that is among the processes without a known parent."""
+        """The processes that a command started. If its reaper was killed, they are among those with no known parent."""
         if command.reaper in states and states[command.reaper][0] not in b"ZX":
             return find_family(states, [command.reaper]) - {command.reaper}
         roots = [command.reaper for command in self.commands.values()]

@@ -2,7 +2,7 @@
 export const MEMORY_PROGRAM: string = String.raw`
 MOST_TEMPORARY_ENTRIES = 32768
 MOST_LOCK_BYTES = 1024 * 1024
-# What one descriptor can hold in the kernel: an epoll instance watches up to 1,024 others.
+# The kernel memory that one descriptor can hold: an epoll instance watches up to 1,024 others.
 LARGEST_DESCRIPTOR = 192 * 1024
 PIPE_BYTES = 65536
 OTHER_DESCRIPTOR = 2048
@@ -76,7 +76,7 @@ class Memory:
         return total
 
     def count_sockets(self):
-        """What all sockets can hold, including those that were sent to a process that has not received them."""
+        """The memory that all sockets can hold, including sockets sent to a process that has not received them."""
         if self.sockets is None:
             return 0
         return int(os.pread(self.sockets, 200, 0).split(b"used ", 1)[1].split(None, 1)[0]) * self.socket_bytes
@@ -109,7 +109,7 @@ class Memory:
         return total + len(pipes) * PIPE_BYTES
 
     def check_locks(self):
-        # Each lock of a file takes memory, and nothing else limits their number.
+        # Each file lock takes memory, and no other limit applies to their number.
         text = read_all("/proc/locks")
         if text is not None and len(text) > MOST_LOCK_BYTES:
             raise Violation("memory")

@@ -4,7 +4,7 @@ export const METER_PROGRAM: string = `
 FILLED_PER_SECOND = 4 * 1024 ** 3
 
 class Disk:
-    """Measures the files in /mnt/data: by a walk, and between walks by an upper limit of what was added."""
+    """Measures the files in /mnt/data: by a walk, and between walks by an upper bound of the growth."""
     def __init__(self, config, processes):
         self.limit, self.enforced = config["disk"], config["enforced"]["disk"]
         self.full = config["full"]
@@ -30,7 +30,7 @@ class Disk:
         return self.processes.written(), space.f_bfree * space.f_frsize, space.f_ffree
 
     def growth(self, mark):
-        """The most that was added since: what was written, and what the disk has less of, which others may have used."""
+        """Upper bounds of the growth since: bytes written, and space and entries that the disk lost, maybe to others."""
         written, free, entries = self.take_mark()
         return written - mark[0], max(0, mark[1] - free), max(0, mark[2] - entries) * SMALLEST_ENTRY
 
@@ -40,7 +40,7 @@ class Disk:
         written, used, entries = self.growth(self.mark)
         self.room = self.allowed - self.total - written
         room = max(self.allowed - self.total, 1 if self.full else self.slack)
-        # What a process wrote is lost if no other waits for it. Then only the disk tells, which is no reason to walk all the time.
+        # A process's count is lost if no other waits for it. Then only the disk shows it: no reason for constant walks.
         return written >= room or used + entries >= room and time.monotonic() >= self.next_suspicion
 
     def step(self):

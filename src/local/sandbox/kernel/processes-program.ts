@@ -8,7 +8,7 @@ def open_proc(path):
         return explain_unreadable(problem, path)
 
 def explain_unreadable(problem, path):
-    # A process that ends gives its memory and files back first. What is left then belongs to root.
+    # A process that ends releases its memory and files first. Its entry in /proc then belongs to root.
     if problem.errno in NOT_THERE or problem.errno == errno.EACCES and has_ended(path.split("/")[2]):
         return None
     raise Violation("hidden") from problem
@@ -153,7 +153,7 @@ class Processes:
         return list(self.known.values())
 
     def measure(self, read):
-        """Yields what read returns for each process that has not ended."""
+        """Yields each process that has not ended, with the result of read."""
         for process in self.refresh():
             value = read(process)
             if value is not None:
@@ -170,7 +170,7 @@ class Processes:
         return sum(size for process, size in self.measure(Process.resident))
 
     def written(self):
-        """Bytes that were written to disks so far. What ended processes wrote counts for those that waited for them."""
+        """Bytes written to disks so far. The count of an ended process is added to the process that waited for it."""
         text = os.pread(self.own, 4096, 0)
         own = int(text[text.index(b"\nwrite_bytes: ") + 14:].split(None, 1)[0])
         total = own + sum(size for process, size in self.measure(Process.written))
@@ -178,15 +178,15 @@ class Processes:
         return self.written_before
 
     def while_stopped(self, work):
-        """Runs work while all processes are stopped, so that nothing grows meanwhile."""
+        """Runs work while all processes are stopped, so that nothing grows in that time."""
         stopped = {pid for pid, state in self.states().items() if state[0] in b"Tt"}
         signal_all(signal.SIGSTOP)
         work()
-        # Also those that were started just before.
+        # Includes processes that started just before.
         signal_each(set(self.states()) - stopped, signal.SIGCONT)
 
     def threads(self):
-        """Yields the folder in /proc of every thread: each may have open files of its own."""
+        """Yields the folder in /proc of every thread: each may have its own open files."""
         for process in self.refresh():
             for thread in list_proc("/proc/%d/task" % process.pid):
                 yield "/proc/%d/task/%s" % (process.pid, thread)

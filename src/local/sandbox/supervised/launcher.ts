@@ -11,7 +11,7 @@ export interface Launcher {
   launch(settings: SupervisorSettings): Launched;
 }
 
-/** What the supervisor is told when it starts. */
+/** Settings that the supervisor receives when it starts. */
 export interface SupervisorSettings {
   /** Memory limit in bytes. */
   readonly memory: number;
@@ -50,7 +50,7 @@ export interface Launched {
   killForcibly(): void;
 }
 
-/** A container's sandbox: how it is started, and what it may use. */
+/** A container's sandbox: how it starts, and its limits. */
 export interface SupervisedSettings {
   readonly launcher: Launcher;
   /** The container's folder on the host. */
