@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { replaceAttacks } from "./support/attacks/attacks-table.ts";
+import { findDifferences, replaceAttacks } from "./support/attacks/attacks-table.ts";
 import type { AttackRecord } from "./support/attacks/attempt.ts";
+import { splitCells } from "./support/proofs.ts";
 
 const root = new URL("../", import.meta.url);
 const page = readFileSync(new URL("docs/attacks.md", root), "utf8");
@@ -9,7 +10,7 @@ const rows = page.split("\n").filter((line) => /^\| \d+ \|/.test(line));
 
 describe("docs/attacks.md", () => {
   test("lists at least 100 attempts that are not in the audit, each once", () => {
-    const tries = rows.map((row) => row.split(" | ")[1]);
+    const tries = rows.map((row) => splitCells(row)[1]);
     expect(tries.length).toBeGreaterThanOrEqual(100);
     expect(new Set(tries).size).toBe(tries.length);
   });
@@ -47,6 +48,11 @@ describe("replaceAttacks", () => {
     expect(more).toEqual([]);
     expect(text.startsWith("# More attacks\n")).toBe(true);
     expect(replaceAttacks(text, records)).toBe(text);
+    expect(findDifferences(text, records)).toEqual([]);
+    expect(findDifferences(text, [record({ tries: "c" })])).toEqual([
+      "not on the page: c",
+      "not in this run: a | b",
+    ]);
   });
 
   test("refuses a page without the marks", () => {

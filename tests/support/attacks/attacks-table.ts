@@ -1,3 +1,4 @@
+import { splitCells } from "../proofs.ts";
 import type { AttackRecord } from "./attempt.ts";
 
 const BEGIN = "<!-- attacks: written by npm run attacks:table -->";
@@ -10,6 +11,33 @@ export function replaceAttacks(page: string, records: readonly AttackRecord[]): 
   if (before === undefined || after === undefined)
     throw new Error(`${BEGIN} and ${END} are missing.`);
   return `${before}${BEGIN}\n\n${formatTables(records)}\n${END}${after}`;
+}
+
+/** Lists attacks that only the page has, or only the records. */
+export function findDifferences(page: string, records: readonly AttackRecord[]): readonly string[] {
+  const written = new Set(
+    page
+      .split("\n")
+      .filter(isRow)
+      .map((row) => splitCells(row)[1] ?? ""),
+  );
+  const tried = new Set(
+    records
+      .filter(({ finding }) => finding === "own")
+      .map(({ tries }) => tries.replaceAll("\n", " ")),
+  );
+  return [
+    ...[...tried]
+      .filter((tries) => !written.has(tries))
+      .map((tries) => `not on the page: ${tries}`),
+    ...[...written]
+      .filter((tries) => !tried.has(tries))
+      .map((tries) => `not in this run: ${tries}`),
+  ];
+}
+
+function isRow(line: string): boolean {
+  return /^\| \d+ \|/.test(line);
 }
 
 function formatTables(records: readonly AttackRecord[]): string {
