@@ -25,7 +25,7 @@ const WAIT = { interval: 1, timeout: 30_000 };
 /** Sets TMPDIR to a new folder for this test and returns its path. */
 function useTemporaryFolder(): string {
   const folder = temporaryTree();
-  chmodSync(folder, 0o777);
+  chmodSync(folder, 0o1777); // as /tmp
   vi.stubEnv("TMPDIR", folder);
   onTestFinished(() => void vi.unstubAllEnvs());
   return folder;
@@ -153,7 +153,7 @@ describe("FolderCheckpoint rejects", () => {
   test("an unreadable file, and keeps the previous checkpoint", async () => {
     useTemporaryFolder();
     const folder = temporaryTree();
-    chmodSync(folder, 0o777);
+    chmodSync(folder, 0o1777); // as /tmp
     await runAsPlainUser(async () => {
       writeTree(folder, { a: "1", secret: "2" });
       await using checkpoint = new FolderCheckpoint(folder);
