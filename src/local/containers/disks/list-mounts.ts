@@ -1,11 +1,12 @@
 import { readFileSync } from "node:fs";
+import { decodeMountPath } from "../../../host/decode-mount-path.ts";
 
 /** Lists the mount points at or below a folder, deepest first. */
 export function listMounts(folder: string, mountinfo = "/proc/self/mountinfo"): readonly string[] {
   const text = readText(mountinfo);
   const found: string[] = [];
   for (const line of text.split("\n")) {
-    const place = decodePath(line.split(" ")[4] ?? "");
+    const place = decodeMountPath(line.split(" ")[4] ?? "");
     if (place === folder || place.startsWith(`${folder}/`)) found.push(place);
   }
   return found.reverse();
@@ -17,11 +18,4 @@ function readText(path: string): string {
   } catch {
     return ""; // not Linux
   }
-}
-
-/** Decodes the octal escapes of `mountinfo`, such as `\040` for a space. */
-function decodePath(text: string): string {
-  return text.replace(/\\(\d{3})/g, (_, octal: string) =>
-    String.fromCharCode(Number.parseInt(octal, 8)),
-  );
 }

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { decodeMountPath } from "../../../host/decode-mount-path.ts";
 
 /** A mounted cgroup hierarchy and the place of this process in it. */
 export interface Hierarchy {
@@ -52,8 +53,8 @@ function parseMount(line: string): Mount | null {
   if (!flags.split(",").includes("rw")) return null;
   return {
     version: type === "cgroup" ? 1 : 2,
-    root: decodePath(root),
-    folder: decodePath(folder),
+    root: decodeMountPath(root),
+    folder: decodeMountPath(folder),
     options: options.split(","),
   };
 }
@@ -64,11 +65,4 @@ function locate({ root, folder }: Mount, path: string): string | null {
   if (root === "/") return join(folder, path);
   if (path === root) return folder;
   return path.startsWith(`${root}/`) ? join(folder, path.slice(root.length)) : null;
-}
-
-/** Decodes the octal escapes of `mountinfo`, such as `\040` for a space. */
-function decodePath(text: string): string {
-  return text.replace(/\\(\d{3})/g, (_, octal: string) =>
-    String.fromCharCode(Number.parseInt(octal, 8)),
-  );
 }
