@@ -159,7 +159,7 @@ describe("A thread on the Messages API", () => {
     const abort = new AbortController();
     const response = await fetch(`${base}/v1/messages`, {
       method: "POST",
-      headers,
+      headers: { ...headers, "content-type": "application/json" },
       body: JSON.stringify({ ...next, stream: true }),
       signal: abort.signal,
     });

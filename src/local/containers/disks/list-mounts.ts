@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { decodeMountPath } from "../../../host/decode-mount-path.ts";
+import { decodeMountPath } from "../../sandbox/decode-mount-path.ts";
 
 /** Lists the mount points at or below a folder, deepest first. */
 export function listMounts(folder: string, mountinfo = "/proc/self/mountinfo"): readonly string[] {

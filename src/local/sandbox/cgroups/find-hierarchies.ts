@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { decodeMountPath } from "../../../host/decode-mount-path.ts";
+import { decodeMountPath } from "../decode-mount-path.ts";
 
 /** A mounted cgroup hierarchy and the place of this process in it. */
 export interface Hierarchy {
