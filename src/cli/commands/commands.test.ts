@@ -103,6 +103,7 @@ describe("the commands of wink", () => {
   });
 
   test("serve uses an echo on port 8484 by default", async () => {
+    vi.stubEnv("WINK_SANDBOX_IMAGE", undefined); // set where tests run with container engines
     await run("serve");
     expect(serve).toHaveBeenLastCalledWith({
       port: 8484,
