@@ -374,15 +374,20 @@ for name in os.listdir("."): os.remove(name)
       {
         ...{ finding: "own", surface: "wasm" },
         tries: "folders nested 3,000 levels deep",
-        shows: "They are stored or the interpreter ends; the next run works.",
+        shows:
+          "Folders below level 100 are not stored, and the run ends in time; the next run works.",
       },
       async () => {
+        const started = Date.now();
         await target.python(
           "import os\nfor _ in range(3000):\n  os.mkdir('d'); os.chdir('d')\nos.chdir('/mnt/data')",
+          { timeoutMs: 5_000 },
         );
-        const after = await target.python("import shutil\nshutil.rmtree('d', ignore_errors=True)");
+        const seconds = (Date.now() - started) / 1_000;
         const next = await target.python("print(6 * 7)");
-        return { through: next.stdout === "42\n" ? [] : [next.stderr + after.stderr] };
+        await target.python("import os\nos.rename('d', '/tmp/d')");
+        const through = next.stdout === "42\n" ? [] : [next.stderr];
+        return { through: seconds < 20 ? through : [...through, `the run took ${seconds} s`] };
       },
     );
     attempt(

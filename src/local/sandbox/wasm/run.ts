@@ -127,7 +127,7 @@ export class WasmRun {
 function describeRejectedPaths(paths: readonly string[]): string {
   const first = paths.slice(0, 3).map((path) => JSON.stringify(path.slice(0, 100)));
   const more = paths.length > 3 ? ` and ${paths.length - 3} more` : "";
-  return `Not stored in /mnt/data (invalid name, too large or too many files): ${first.join(", ")}${more}.`;
+  return `Not stored in /mnt/data (invalid name, too large, too many files or nested too deeply): ${first.join(", ")}${more}.`;
 }
 
 function encodeLine(line: string): Uint8Array {

@@ -5,6 +5,8 @@ const ROOT = "/mnt/data";
 const NO_SPACE_LEFT = 51; // ENOSPC in Emscripten
 // A file written in the same millisecond as the last scan may have been written after it.
 const TIMESTAMP_TOLERANCE_MS = 2;
+/** The file system in memory looks up every name of a path, so deep folders take time that grows with the square of their depth. */
+const MAX_DEPTH = 100;
 
 /** Limits on the interpreter's files. */
 export interface KernelFilesOptions {
@@ -75,19 +77,19 @@ export class KernelFiles {
   }
 
   /** Skips links and does not follow them: their targets are found at their own paths. */
-  #walk(folder: string, found: Map<string, FileStat>, rejected: string[]): void {
+  #walk(folder: string, found: Map<string, FileStat>, rejected: string[], depth = 1): void {
     for (const name of this.#files.readdir(folder === "" ? ROOT : `${ROOT}/${folder}`)) {
       if (name === "." || name === "..") continue;
       const path = folder === "" ? name : `${folder}/${name}`;
       const stat = this.#files.lstat(`${ROOT}/${path}`);
       const isFolder = this.#files.isDir(stat.mode);
       if (!isFolder && !this.#files.isFile(stat.mode)) continue;
-      if (found.size >= this.#maxFiles) {
+      if (found.size >= this.#maxFiles || depth > MAX_DEPTH) {
         rejected.push(path);
         continue;
       }
       found.set(path, stat);
-      if (isFolder) this.#walk(path, found, rejected);
+      if (isFolder) this.#walk(path, found, rejected, depth + 1);
     }
   }
 
@@ -155,12 +157,14 @@ function limitDiskUsage(files: PyodideFiles, memory: MemoryFiles, diskBytes: num
   };
 }
 
-function countBytes(files: PyodideFiles, folder: string): number {
+/** Folders that are nested too deeply to be counted count as a full disk. */
+function countBytes(files: PyodideFiles, folder: string, depth = 1): number {
+  if (depth > MAX_DEPTH) return Number.POSITIVE_INFINITY;
   let bytes = 0;
   for (const name of files.readdir(folder)) {
     if (name === "." || name === "..") continue;
     const stat = files.lstat(`${folder}/${name}`);
-    bytes += files.isDir(stat.mode) ? countBytes(files, `${folder}/${name}`) : stat.size;
+    bytes += files.isDir(stat.mode) ? countBytes(files, `${folder}/${name}`, depth + 1) : stat.size;
   }
   return bytes;
 }
