@@ -13,8 +13,7 @@ const DEEP_ARRAY = "[".repeat(5_000_000);
 const DEEP_OBJECT = '{"a":'.repeat(1_000_000);
 const BOMBS = { MANY_KEYS, MANY_OBJECTS, MANY_VALUES, DEEP_ARRAY, DEEP_OBJECT };
 
-/** Half the time that a user notices as a hang. Unbounded, these took 12 to 20 seconds. */
-/** The client runs in the same process and masks each message, on a machine that runs other tests. It was 12,000 to 20,000. */
+/** Unbounded, these took 12 to 20 seconds. The clients run in the same process, on a machine that runs other tests. */
 const MAX_BLOCK_MS = 3_000;
 
 const ROUTES = [
