@@ -80,7 +80,8 @@ async function mountDisk(folder: string): Promise<void> {
   await retry(() => runTool("mount", "-t", "ext4", "-o", options, join(folder, DISK.image), mount));
 }
 
-const BYTES_PER_FILE = 16_384;
+/** Every entry of a folder counts as at least this much where limits are watched, too. */
+const BYTES_PER_FILE = 4_096;
 
 /**
  * Adds the space for the tables, 256 bytes for each possible file and a little per 128 MiB, and for the

@@ -32,6 +32,9 @@ export function buildArguments(confinement: Confinement): readonly string[] {
     ...["--perms", "0644", "--ro-bind-data", String(descriptors.groups), "/etc/group"],
     ...["--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"],
     ...["--ro-bind-try", "/etc/alternatives", "/etc/alternatives"],
+    // Debian's packages of Matplotlib and of fonts do not work without their settings.
+    ...["--ro-bind-try", "/etc/matplotlibrc", "/etc/matplotlibrc"],
+    ...["--ro-bind-try", "/etc/fonts", "/etc/fonts"],
     ...["--bind", root, "/mnt/data", "--chdir", "/"],
     // Both are in-memory file systems without a size limit, so they must be read-only.
     ...["--remount-ro", "/dev", "--remount-ro", "/"],
