@@ -3,7 +3,6 @@ import { readFileSync } from "node:fs";
 import type { Readable } from "node:stream";
 import type { ResourceGroup } from "../cgroups/resource-control.ts";
 import type { ContainerLimits } from "../container-limits.ts";
-import { SANDBOX_PROGRAM } from "../kernel/sandbox-program.ts";
 import type { Launched, Launcher, SupervisorSettings } from "../supervised/launcher.ts";
 import { requirePipe } from "../supervised/require-pipe.ts";
 import { buildArguments, buildUserFiles } from "./build-arguments.ts";
@@ -13,6 +12,8 @@ import type { Identity } from "./choose-identity.ts";
 export interface BubblewrapSettings {
   readonly bubblewrap: string;
   readonly python: string;
+  /** The supervisor's program, see `compileSandboxProgram`. */
+  readonly program: string;
   readonly root: string;
   readonly identity: Identity;
   readonly limits: ContainerLimits;
@@ -106,12 +107,12 @@ class LaunchedBubblewrap implements Launched {
 }
 
 function buildCommandLine(
-  { identity, limits, python, root, seccomp }: BubblewrapSettings,
+  { identity, limits, program, python, root, seccomp }: BubblewrapSettings,
   supervisor: SupervisorSettings,
 ): readonly string[] {
   const descriptors = { status: 3, users: 4, groups: 5, seccomp: seccomp === null ? null : 6 };
-  const program = [python, "-I", "-B", "-c", SANDBOX_PROGRAM, JSON.stringify(supervisor)];
-  return [...buildArguments({ root, identity, limits, descriptors }), "--", ...program];
+  const command = [python, "-I", "-B", "-c", program, JSON.stringify(supervisor)];
+  return [...buildArguments({ root, identity, limits, descriptors }), "--", ...command];
 }
 
 function listChildren(pid: number): readonly number[] {

@@ -6,6 +6,7 @@ import {
 import { temporaryTree } from "../../../../tests/support/temporary-tree.ts";
 import { systemClock } from "../../../base/clock.ts";
 import { toContainerLimits } from "../container-limits.ts";
+import { SANDBOX_PROGRAM } from "../kernel/sandbox-program.ts";
 import { SupervisedProcess } from "../supervised/supervised-process.ts";
 import { bubblewrapLauncher } from "./bubblewrap-launcher.ts";
 
@@ -22,6 +23,7 @@ function createBareProcess(
     root,
     identity: { kind: "namespace" },
     limits,
+    program: SANDBOX_PROGRAM,
     seccomp: null,
     group: null,
   });

@@ -7,6 +7,7 @@ import { findResourceControl } from "../cgroups/find-resource-control.ts";
 import { GroupedProcess } from "../cgroups/grouped-process.ts";
 import { toContainerLimits } from "../container-limits.ts";
 import { isBoundedFolder } from "../is-bounded-folder.ts";
+import { compileSandboxProgram } from "../kernel/compile-program.ts";
 import { requireEnforced } from "../require-enforced.ts";
 import type { Sandbox, SandboxOptions, SandboxProbe, SandboxProcess } from "../sandbox.ts";
 import { buildSeccompFilter } from "../seccomp/build-filter.ts";
@@ -38,6 +39,7 @@ export function bubblewrapSandbox(options: BubblewrapOptions = {}): Sandbox {
     const root = await realpath(container.root);
     const uidMap = await readFile("/proc/self/uid_map", "utf8");
     const found = await findResourceControl();
+    const program = await compileSandboxProgram(python);
     // No process has been started yet; the first run does that.
     container.signal?.throwIfAborted();
     const identity = chooseIdentity(root, userInfo().uid, uidMap);
@@ -46,7 +48,7 @@ export function bubblewrapSandbox(options: BubblewrapOptions = {}): Sandbox {
     if (container.require === "enforced") requireEnforced(reportLimits(found, disk));
     const group = createContainerGroup(found, limits, container.require);
     const seccomp = buildSeccompFilter(process.arch);
-    const housing = { bubblewrap, python, root, identity, limits, seccomp, group };
+    const housing = { bubblewrap, python, program, root, identity, limits, seccomp, group };
     const launcher = bubblewrapLauncher(housing);
     const enforced = { memory: group !== null, processes: group !== null, disk };
     const owner = identity.kind === "own user" ? identity.uid : null;

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { fakeClock } from "../../../testing/fake-clock.ts";
 import { toContainerLimits } from "../container-limits.ts";
@@ -28,7 +29,10 @@ function createProcess(runs: { python?: Partial<PythonRun>; shell?: Partial<Shel
     remove: async () => call("remove")(),
   };
   const inner: SandboxProcess = {
-    python: async () => ({ ...PYTHON, ...runs.python }),
+    python: async (code) => {
+      if (code === "slow") await sleep(10);
+      return { ...PYTHON, ...runs.python };
+    },
     shell: async () => {
       await clock.sleep(10);
       if (runs.shell === undefined) throw new Error("aborted");
@@ -106,7 +110,7 @@ describe("A container whose memory was used up", () => {
   test("reports the limit when only another process was killed", async () => {
     const { container, state } = createProcess({ python: { stderr: "a", output: "b\na\n" } });
     state.kills = 1;
-    const run = await container.python("1", RUN);
+    const run = await container.python("slow", RUN);
     expect(run).toMatchObject({
       stderr: `a\n${EXPLANATION}`,
       output: `b\na\n${EXPLANATION}`,
@@ -115,7 +119,7 @@ describe("A container whose memory was used up", () => {
     state.kills = 2;
     const plain = createProcess();
     plain.state.kills = 1;
-    const other = await plain.container.python("1", RUN);
+    const other = await plain.container.python("slow", RUN);
     expect(other).toMatchObject({ stderr: EXPLANATION });
     expect(other).not.toHaveProperty("output");
   });

@@ -28,7 +28,10 @@ export class GroupedProcess implements SandboxProcess {
   }
 
   async python(code: string, limits: RunLimits): Promise<PythonRun> {
+    const started = performance.now();
     const run = await this.#run(() => this.#process.python(code, limits));
+    // Too short to use up the memory, and asking the kernel would take almost as long.
+    if (!run.died && performance.now() - started < SHORT_RUN_MS) return run;
     if (!this.#memory.ranOutOfMemory()) return run;
     if (run.died) return { ...run, error: `${this.#explanation} Its variables are lost.` };
     return {
@@ -58,6 +61,8 @@ export class GroupedProcess implements SandboxProcess {
     return this.#freezer.keepThawed(() => this.#memory.runWatched(work));
   }
 }
+
+const SHORT_RUN_MS = 5;
 
 function appendLine(text: string, line: string): string {
   return text === "" || text.endsWith("\n") ? `${text}${line}` : `${text}\n${line}`;

@@ -9,7 +9,7 @@ STREAMS = ("stdin", "stdout", "stderr", "__stdin__", "__stdout__", "__stderr__")
 OUTPUTS = ("stdout", "stderr", "__stdout__", "__stderr__")
 
 def kernel(requests, replies):
-    import _signal, ast, base64, builtins, io, linecache, traceback, types, warnings
+    import _ast, _signal, binascii, builtins, io, linecache, traceback, types, warnings
     me = os.getpid()
     streams = (os.dup(1), os.dup(2))
     main_module = types.ModuleType("__main__")
@@ -112,11 +112,11 @@ def kernel(requests, replies):
             else:
                 show(eval(alone, names), images)
                 return
-        tree = compile(code, name, "exec", ast.PyCF_ONLY_AST)
-        last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+        tree = compile(code, name, "exec", _ast.PyCF_ONLY_AST)
+        last = tree.body.pop() if tree.body and isinstance(tree.body[-1], _ast.Expr) else None
         exec(compile(tree, name, "exec"), names)
         if last is not None:
-            show(eval(compile(ast.Expression(last.value), name, "eval"), names), images)
+            show(eval(compile(_ast.Expression(last.value), name, "eval"), names), images)
 
     def show(value, images):
         if value is None:
@@ -170,7 +170,7 @@ def kernel(requests, replies):
         for png in images[:MOST_IMAGES]:
             size += len(png)
             if size <= MOST_IMAGE_BYTES:
-                kept.append(base64.b64encode(png).decode())
+                kept.append(binascii.b2a_base64(png, newline=False).decode())
         if error is None and not kept and len(order) < 2:
             return ticket + EMPTY_ANSWER
         return ticket + json.dumps({"error": error, "images": kept, "order": order}).encode()

@@ -20,15 +20,17 @@ def find_temporary_folders():
 def find_socket_bytes():
     """The most that the buffer of one socket can hold. The last message may exceed the buffer by half."""
     try:
-        pair = socket.socketpair()
+        pair = _socket.socketpair()
     except OSError:
         return 0  # no socket can be created at all
-    with pair[0], pair[1]:
-        try:
-            pair[0].setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2 ** 30)
-        except OSError:
-            pass
-        return pair[0].getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) * 3 // 2
+    try:
+        pair[0].setsockopt(_socket.SOL_SOCKET, _socket.SO_SNDBUF, 2 ** 30)
+    except OSError:
+        pass
+    size = pair[0].getsockopt(_socket.SOL_SOCKET, _socket.SO_SNDBUF)
+    for end in pair:
+        end.close()
+    return size * 3 // 2
 
 class Memory:
     """Measures all memory of the sandbox: processes, files in memory, sockets and what descriptors hold."""
@@ -39,14 +41,20 @@ class Memory:
         self.socket_bytes = find_socket_bytes()
         self.sockets = open_proc("/proc/net/sockstat")
         self.descriptors = self.next_descriptors = 0
+        self.next_locks = 0.0
         self.room = 0
+
+    def begin_run(self, now):
+        self.next_locks = now + 0.25
 
     def check(self, now):
         self.check_entries()
         if now >= self.next_descriptors:
             self.descriptors = self.count_descriptors()
-            self.check_locks()
             self.next_descriptors = time.monotonic() + 0.05
+        if now >= self.next_locks:
+            self.check_locks()
+            self.next_locks = time.monotonic() + 0.25
         bound = self.processes.resident() + self.count_files() + self.count_sockets() + self.descriptors * LARGEST_DESCRIPTOR
         self.room = self.limit - bound
         if self.room < 0:
@@ -109,7 +117,7 @@ class Memory:
         return total + len(pipes) * PIPE_BYTES
 
     def check_locks(self):
-        # Each file lock takes memory, and no other limit applies to their number.
+        # Each file lock takes memory, and no other limit applies to their number. The kernel takes milliseconds to list them.
         text = read_all("/proc/locks")
         if text is not None and len(text) > MOST_LOCK_BYTES:
             raise Violation("memory")

@@ -92,6 +92,7 @@ class Meter:
         self.next = 0.0
 
     def begin_run(self, now):
+        self.memory.begin_run(now)
         self.disk.begin_run(now)
         self.next = now + self.wait_seconds()
 

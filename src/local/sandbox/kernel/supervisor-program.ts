@@ -5,7 +5,7 @@
  * since it is process 1, all other processes in the sandbox then end too.
  */
 export const SUPERVISOR_PROGRAM: string = `
-import ctypes, errno, json, os, resource, select, signal, socket, stat, struct, sys, time
+import _socket, ctypes, errno, json, os, resource, select, signal, stat, struct, sys, time
 
 DATA = "/mnt/data"
 CHUNK = 65536
