@@ -50,6 +50,20 @@ describe("copyFiles()", () => {
     expect(modes).toEqual([0o755, 0o644, 0o644]);
   });
 
+  test("withholds files with a private key unless they are allowed, also in a mount at the root", () => {
+    const key = `-----BEGIN PRIVATE KEY-----\n${"A".repeat(64)}\n-----END PRIVATE KEY-----\n`;
+    const folder = temporaryTree({ "a.txt": key, "b.txt": key, c: "1" });
+    const mounts = [{ hostPath: folder, mountPath: ".", maxBytes: 10_000 }];
+    const target = temporaryTree();
+    const plan = planMounts(mounts, { allowedHostRoots: [folder], allowSecrets: ["b.txt"] });
+    expect(copyFiles(plan, target)).toEqual([
+      { path: "a.txt", reason: expect.stringContaining("private key") },
+    ]);
+    expect(existsSync(join(target, "a.txt"))).toBe(false);
+    expect(readFileSync(join(target, "b.txt"), "utf8")).toBe(key);
+    expect(readFileSync(join(target, "c"), "utf8")).toBe("1");
+  });
+
   test("does not overwrite an existing file", () => {
     const folder = temporaryTree({ a: "1" });
     const target = temporaryTree({ "in/a": "2" });

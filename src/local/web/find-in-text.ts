@@ -24,8 +24,8 @@ export function findInText(text: string, pattern: string): readonly TextMatch[] 
   const { folded, places } = foldText(text);
   const matches: TextMatch[] = [];
   for (const at of findAll(folded, wanted)) {
-    const start = places[at] ?? 0;
-    const end = (places[at + wanted.length - 1] ?? 0) + 1;
+    const start = places[at] as number;
+    const end = (places[at + wanted.length - 1] as number) + 1;
     const around = text.slice(Math.max(0, start - CONTEXT_LENGTH), end + CONTEXT_LENGTH);
     matches.push({ start, end, text: around.replaceAll(/\s+/g, " ").trim() });
     if (matches.length >= MAX_MATCHES) break;
@@ -73,7 +73,7 @@ function* findAll(text: string, wanted: string): Generator<number> {
   const fallbacks = createFallbacks(wanted);
   let matched = 0;
   for (let at = 0; at < text.length; at++) {
-    while (matched > 0 && text[at] !== wanted[matched]) matched = fallbacks[matched - 1] ?? 0;
+    while (matched > 0 && text[at] !== wanted[matched]) matched = fallbacks[matched - 1] as number;
     if (text[at] === wanted[matched]) matched += 1;
     if (matched < wanted.length) continue;
     yield at - wanted.length + 1;
@@ -85,8 +85,8 @@ function* findAll(text: string, wanted: string): Generator<number> {
 function createFallbacks(text: string): readonly number[] {
   const lengths = [0];
   for (let at = 1; at < text.length; at++) {
-    let length = lengths[at - 1] ?? 0;
-    while (length > 0 && text[at] !== text[length]) length = lengths[length - 1] ?? 0;
+    let length = lengths[at - 1] as number;
+    while (length > 0 && text[at] !== text[length]) length = lengths[length - 1] as number;
     lengths.push(text[at] === text[length] ? length + 1 : 0);
   }
   return lengths;
