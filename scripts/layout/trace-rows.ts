@@ -1,5 +1,7 @@
 import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { MeasureRow } from "../measure-row.ts";
 
 /** What `scripts/trace.ts --json` prints. */
@@ -17,13 +19,19 @@ export function hasClaudeSdk(): boolean {
   return existsSync("node_modules/@anthropic-ai/claude-agent-sdk");
 }
 
-/** Traces one evaluation in a separate process. */
+/** Traces one evaluation in a separate process, whose temporary folder has no leftovers of others to remove. */
 export function runTrace(provider: keyof typeof TRACE_TARGETS): Trace {
-  const traced = spawnSync(process.execPath, ["scripts/trace.ts", provider, "--json"], {
-    encoding: "utf8",
-  });
-  if (traced.status === 0) return JSON.parse(traced.stdout);
-  throw new Error(`scripts/trace.ts ${provider} failed:\n${traced.stderr}`);
+  const folder = mkdtempSync(join(tmpdir(), "wink-trace-"));
+  try {
+    const traced = spawnSync(process.execPath, ["scripts/trace.ts", provider, "--json"], {
+      encoding: "utf8",
+      env: { ...process.env, TMPDIR: folder },
+    });
+    if (traced.status === 0) return JSON.parse(traced.stdout);
+    throw new Error(`scripts/trace.ts ${provider} failed:\n${traced.stderr}`);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 /** How many files one evaluation enters, on each provider that can be traced here. */

@@ -52,7 +52,7 @@ function formatTables(records: readonly AttackRecord[]): string {
         const test = file.slice(file.lastIndexOf("/") + 1);
         return `| ${number} | ${escapeCell(tries)} | ${escapeCell(shows)} | ${users} | [${test}](../${file}) |`;
       });
-      const head = ["| | tried | what it showed | as | test |", "|---|---|---|---|---|"];
+      const head = ["| | tried | result | as | test |", "|---|---|---|---|---|"];
       return `## ${surface[0]?.toUpperCase()}${surface.slice(1)}\n\n${[...head, ...lines].join("\n")}\n`;
     })
     .join("\n");
