@@ -11,13 +11,14 @@ describe.each(engines)("Limits of $engine as $as", ({ as, engine, sandbox }) => 
   /** Declares an attack that prints "held" if it has at some moment more than it may have. */
   const attack = (finding: string, tries: string, shows: string, run: Attacker): void => {
     attempt({ finding, surface: engine, as, tries, shows }, async () => {
-      let output = "";
       // A busy machine can delay the measurement of a watched limit once.
-      for (let tried = 1; tried <= 3; tried++) {
+      const maxTries = ["C3", "C4", "C13"].includes(finding) ? 3 : 1;
+      let output = "";
+      for (let tried = 1; tried <= maxTries; tried++) {
         output = await run(await openTarget({ as, sandbox }));
         if (!output.includes("held")) return { tried, through: [] };
       }
-      return { tried: 3, through: [output] };
+      return { tried: maxTries, through: [output] };
     });
   };
 

@@ -22,7 +22,8 @@ class Disk:
             # Nothing runs yet. A run that starts above the limit may delete files, but not grow.
             self.allowed = float("inf")
             self.count()
-        self.allowed = max(self.limit, self.total)
+        # Nothing can be written then, but the kernel may still allocate blocks for what was written before.
+        self.allowed = self.limit if self.total <= self.limit else self.total + self.slack
         self.next_walk = max(self.next_walk, now + 0.02)
 
     def take_mark(self):
