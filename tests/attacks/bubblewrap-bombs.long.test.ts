@@ -1,5 +1,6 @@
 import { readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { COUNT_FORKS } from "../support/attacks/attack-programs.ts";
 import {
   isBubblewrapUsable,
   listProcesses,
@@ -128,25 +129,6 @@ describe.skipIf(!runs)("Bubblewrap limits", () => {
     expect(listProcesses(target.root).length).toBeGreaterThan(0);
   });
 });
-
-const COUNT_FORKS = `
-import os, time
-count = 0
-try:
-    while True:
-        if os.fork() == 0:
-            time.sleep(60)
-            os._exit(0)
-        count += 1
-except OSError:
-    print(count)
-import signal
-signal.signal(signal.SIGTERM, signal.SIG_IGN)
-os.killpg(0, signal.SIGTERM)
-while count:
-    os.wait()
-    count -= 1
-`;
 
 const MANY_HEAPS = `
 import os, time

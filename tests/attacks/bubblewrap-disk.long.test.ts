@@ -56,7 +56,8 @@ describe.skipIf(!(await isBubblewrapUsable()))("The disk limit of bubblewrap", (
 
   attackContainer({
     finding: "own",
-    tries: "processes that nobody waits for write the files, so that their counts are lost",
+    tries:
+      "processes whose parent does not wait for them write the files, so that their counts are lost",
     shows: "The free space of the disk tells, and the files are counted.",
     work: async (target) => findExcess("files", await measureUsage(target, UNAWAITED), LIMIT),
   });

@@ -1,4 +1,5 @@
 import { describe, expect, vi } from "vitest";
+import { COUNT_FORKS } from "../support/attacks/attack-programs.ts";
 import { attempt } from "../support/attacks/attempt.ts";
 import { openTarget, type Target } from "../support/attacks/bubblewrap-target.ts";
 import { listEngines } from "../support/attacks/docker-target.ts";
@@ -366,23 +367,4 @@ if held * 100 > 375: print("held", held, flush=True)
 for child in living:
     os.kill(child, 9)
     os.waitpid(child, 0)
-`;
-
-const COUNT_FORKS = `
-import os, time
-count = 0
-try:
-    while True:
-        if os.fork() == 0:
-            time.sleep(60)
-            os._exit(0)
-        count += 1
-except OSError:
-    print(count)
-import signal
-signal.signal(signal.SIGTERM, signal.SIG_IGN)
-os.killpg(0, signal.SIGTERM)
-while count:
-    os.wait()
-    count -= 1
 `;

@@ -104,3 +104,23 @@ function readTicks({ root }: Target): number {
     return 0;
   }
 }
+
+/** Forks until the limit of processes, prints how many children that made, and ends them. */
+export const COUNT_FORKS = `
+import os, time
+count = 0
+try:
+    while True:
+        if os.fork() == 0:
+            time.sleep(60)
+            os._exit(0)
+        count += 1
+except OSError:
+    print(count)
+import signal
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+os.killpg(0, signal.SIGTERM)
+while count:
+    os.wait()
+    count -= 1
+`;
