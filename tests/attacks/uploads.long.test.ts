@@ -39,7 +39,12 @@ function findContainerFolder(dataDir: string, id: string): string {
 /** Sums the sizes of the stored files, except the server's database and key, and the disks of containers. */
 function countStoredBytes(dataDir: string): number {
   const own = /^(local\.sqlite|seal\.key|disk\.img)/;
-  const kept = Object.entries(listFileSizes(dataDir)).filter(([name]) => !own.test(name));
+  const folders = readdirSync(dataDir, { withFileTypes: true }).filter(
+    // The server prepares the disks of later containers here at any time.
+    (entry) => entry.isDirectory() && entry.name !== "disks",
+  );
+  const files = folders.flatMap(({ name }) => Object.entries(listFileSizes(join(dataDir, name))));
+  const kept = files.filter(([name]) => !own.test(name));
   return kept.reduce((sum, [, bytes]) => sum + bytes, 0);
 }
 

@@ -182,7 +182,13 @@ describe.skipIf(!runs)("Python in bubblewrap", () => {
 
 /** Lists the names of the programs that run in a container. */
 function listPrograms(root: string): readonly string[] {
-  return listProcesses(root).map((pid) => readFileSync(`/proc/${pid}/comm`, "utf8").trim());
+  return listProcesses(root).flatMap((pid) => {
+    try {
+      return [readFileSync(`/proc/${pid}/comm`, "utf8").trim()];
+    } catch {
+      return []; // It ended after it was listed.
+    }
+  });
 }
 
 const FIGURES = `
