@@ -10,6 +10,8 @@ export { jsonSchema } from "./base/schema/json-schema.ts";
 export type { Infer, JsonSchema, Schema } from "./base/schema/schema.ts";
 export type { Attachment } from "./prompt/attachment.ts";
 export type { FeedbackProvider } from "./prompt/feedback.ts";
+export type { InputPart } from "./prompt/input.ts";
+export type { MessageRole } from "./prompt/message-role.ts";
 export type { OutputContract } from "./prompt/output-contract.ts";
 export { LocalOverridesStore } from "./prompt/overrides/local-overrides-store.ts";
 export type {
@@ -26,7 +28,11 @@ export type {
   SectionDescriptor,
   ToolDescriptor,
 } from "./prompt/prompt-descriptor.ts";
-export type { NativeToolEnvelope, RenderedPrompt } from "./prompt/rendered-prompt.ts";
+export type {
+  NativeToolEnvelope,
+  PromptMessage,
+  RenderedPrompt,
+} from "./prompt/rendered-prompt.ts";
 export { Section, type SectionOptions } from "./prompt/section.ts";
 export {
   MarkdownSection,
@@ -171,10 +177,12 @@ export type {
   HostedToolOmitted,
   OverrideSkipped,
   PromptExecuted,
+  PromptFailed,
   PromptRendered,
   RejectedToolParams,
   ToolInvoked,
   TurnCompleted,
+  TurnProgressed,
   TurnStarted,
 } from "./adapter/events.ts";
 export { promptLog, toolLog } from "./adapter/log-slices.ts";
@@ -198,6 +206,12 @@ export { type Snapshot, SnapshotError, SnapshotRestoreError } from "./session/sn
 // Adapters
 
 export { evaluate } from "./adapter/evaluate.ts";
+export type {
+  DeepPartial,
+  EvaluationStream,
+  StreamEvent,
+  StreamResponseInit,
+} from "./adapter/evaluation-stream.ts";
 export type { LoopOptions } from "./adapter/loop-options.ts";
 export type {
   AllowedTools,
@@ -216,13 +230,10 @@ export type {
   Turn,
   TurnRequest,
 } from "./adapter/model-client.ts";
-export type {
-  EvaluateOptions,
-  HostedOutputs,
-  PromptResponse,
-  ProviderAdapter,
-} from "./adapter/provider-adapter.ts";
+export type { HostedOutputs, PromptResponse } from "./adapter/prompt-response.ts";
+export type { EvaluateOptions, ProviderAdapter } from "./adapter/provider-adapter.ts";
 export type { ThrottlePolicy } from "./adapter/throttle.ts";
+export type { ResponsePart, TurnObserver } from "./adapter/turn-observer.ts";
 export { Budget, type BudgetOptions, BudgetTracker } from "./base/budget.ts";
 export { type Clock, systemClock } from "./base/clock.ts";
 export { Deadline } from "./base/deadline.ts";

@@ -10,7 +10,7 @@ import type { ProviderTool } from "../tools/provider-tool.ts";
 import { combineOutputs } from "./calls/combine-outputs.ts";
 import type { Progress } from "./evaluation.ts";
 import type { ModelClient, Turn } from "./model-client.ts";
-import type { HostedOutputs, PromptResponse } from "./provider-adapter.ts";
+import type { HostedOutputs, PromptResponse } from "./prompt-response.ts";
 
 /** The last turn of an evaluation, and what led to it. */
 export interface FinalTurn {
@@ -23,7 +23,7 @@ export interface FinalTurn {
 export async function createResponse<Output>(
   rendered: RenderedPrompt<Output>,
   { turn, progress, client }: FinalTurn,
-): Promise<PromptResponse<Output>> {
+): Promise<Omit<PromptResponse<Output>, "session">> {
   const { promptName } = rendered;
   checkFinish(rendered, turn);
   return deepFreeze({

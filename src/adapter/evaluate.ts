@@ -1,10 +1,12 @@
 import { checkCallFence } from "../base/call-fence.ts";
 import { raceAbort } from "../base/clock.ts";
+import { getErrorMessage } from "../base/errors.ts";
 import { PromptEvaluationError } from "../base/evaluation-errors.ts";
 import { shortenContent } from "../base/redact.ts";
 import { warn } from "../base/warn.ts";
 import type { Prompt } from "../prompt/prompt.ts";
 import type { RenderedPrompt } from "../prompt/rendered-prompt.ts";
+import type { Session } from "../session/session.ts";
 import { OpenResources } from "../tools/open-resources.ts";
 import { collectFeedback } from "./calls/collect-feedback.ts";
 import { runDelegatedCall, runHostedCall } from "./calls/run-hosted-call.ts";
@@ -22,9 +24,11 @@ import {
 import type { HostedCall, ModelClient, ToolAnswer, Turn, TurnRequest } from "./model-client.ts";
 import { parentScope } from "./nested-adapter.ts";
 import { loadOverrides, preparePrompt } from "./prepare-prompt.ts";
-import type { PromptResponse } from "./provider-adapter.ts";
+import type { PromptResponse } from "./prompt-response.ts";
 import { retryThrottled } from "./throttle.ts";
 import { relaxToolChoice, selectAllowedTools } from "./tool-choice.ts";
+import { streamFeed } from "./turn-observer.ts";
+import { watchTurn } from "./turn-watch.ts";
 
 /**
  * Runs a prompt: sends it to the model, runs its tool calls, and repeats until the model answers.
@@ -77,8 +81,10 @@ export async function evaluate<Output>(
       );
       await finishConversation(evaluation, client, progress);
       publishAnswer(evaluation, turn, progress);
-      const { usage } = progress;
-      return usage === response.usage ? response : Object.freeze({ ...response, usage });
+      return addSession({ ...response, usage: progress.usage }, session);
+    } catch (error) {
+      publishFailure(evaluation, guard.toEvaluationError(error), progress);
+      throw error;
     } finally {
       await closeQuietly("the conversation", () => client.end?.(), settings);
       await closeQuietly("a resource", () => resources[Symbol.asyncDispose](), settings);
@@ -103,6 +109,7 @@ async function takeTurns(
     guard.enter("request");
     const next: NextTurn = {
       turn: number,
+      input: number === 1 ? settings.input : [],
       answers,
       delegatedResults,
       notes,
@@ -129,7 +136,7 @@ async function takeTurns(
 }
 
 /** The part of a request that changes from turn to turn. */
-type NextTurn = Omit<TurnRequest, "rendered" | "signal">;
+type NextTurn = Omit<TurnRequest, "rendered" | "signal" | "observer">;
 
 /** Runs the calls that the provider delegates, one after the other. */
 async function runDelegatedCalls(
@@ -182,10 +189,14 @@ async function takeTurn(
   const { signal, deadline } = guard;
   publishEvent(evaluation, { type: "TurnStarted", turn: next.turn });
   const started = clock.now();
-  const turn = await retryThrottled(
-    () => raceAbort(client.send({ ...next, rendered, signal, isNested }), signal),
-    { ...settings, signal, deadline },
-  );
+  using observer = watchTurn(evaluation, settings[streamFeed], next.turn);
+  const request = { ...next, rendered, signal, isNested, ...(observer && { observer }) };
+  const attempt = async () => {
+    observer?.onRestart();
+    return await raceAbort(client.send(request), signal);
+  };
+  const turn = await retryThrottled(attempt, { ...settings, signal, deadline });
+  observer?.onCompleted(turn);
   publishTurn(evaluation, turn, { turn: next.turn, durationMs: clock.now() - started });
   return turn;
 }
@@ -240,6 +251,27 @@ function publishAnswer(
   const requestIds = Object.freeze([...progress.requestIds]);
   const summary = { text, usage, finishReason, model, requestIds, turns, ...progress.getCost() };
   publishEvent(evaluation, { type: "PromptExecuted", ...summary });
+}
+
+/** Publishes `PromptFailed`. Only reports errors: the caller gets the error of the evaluation. */
+function publishFailure(evaluation: Evaluation, error: unknown, { usage, turns }: Progress): void {
+  const errorName = error instanceof Error ? error.name : typeof error;
+  const phase = error instanceof PromptEvaluationError ? error.phase : null;
+  const summary = { errorName, message: getErrorMessage(error), phase, usage, turns };
+  try {
+    publishEvent(evaluation, { type: "PromptFailed", ...summary });
+  } catch (problem) {
+    evaluation.logger.error("PromptFailed could not be published", { error: problem });
+  }
+}
+
+/** Adds the session to a response. It is not enumerable, because logs and JSON should omit it. */
+function addSession<Output>(
+  response: Omit<PromptResponse<Output>, "session">,
+  session: Session,
+): PromptResponse<Output> {
+  const complete = Object.defineProperty(response, "session", { value: session });
+  return Object.freeze(complete) as PromptResponse<Output>;
 }
 
 /** Closes a resource and only reports errors, so that the answer is not lost. */

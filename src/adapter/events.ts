@@ -1,4 +1,5 @@
 import type { Clock } from "../base/clock.ts";
+import type { EvaluationPhase } from "../base/evaluation-errors.ts";
 import type { JsonSchema } from "../base/schema/schema.ts";
 import type { TokenUsage } from "../base/usage.ts";
 import type { Session } from "../session/session.ts";
@@ -26,6 +27,8 @@ declare module "../session/event-map.ts" {
     PromptRendered: PromptRendered;
     /** A request is about to be sent. */
     TurnStarted: TurnStarted;
+    /** A response is being received, or waited for. */
+    TurnProgressed: TurnProgressed;
     /** A response was received. */
     TurnCompleted: TurnCompleted;
     /** A turn changed the stored conversation. */
@@ -34,6 +37,8 @@ declare module "../session/event-map.ts" {
     ToolInvoked: ToolInvoked;
     /** An evaluation produced its answer. */
     PromptExecuted: PromptExecuted;
+    /** An evaluation failed. */
+    PromptFailed: PromptFailed;
     /** A hosted tool was omitted. */
     HostedToolOmitted: HostedToolOmitted;
     /** An override was not applied. */
@@ -83,6 +88,24 @@ export interface TurnStarted extends EventStamp {
   readonly type: "TurnStarted";
   /** Number of the turn, starting at 1. */
   readonly turn: number;
+}
+
+/**
+ * Published while a response arrives: whenever a hosted call changes its status, and once a second
+ * otherwise, also while nothing arrives. Slices do not receive it, and it is never stored. A bus whose
+ * `hears` returns `false` for it saves the work.
+ */
+export interface TurnProgressed extends EventStamp {
+  /** Discriminates the event. */
+  readonly type: "TurnProgressed";
+  /** Number of the turn, starting at 1. */
+  readonly turn: number;
+  /** Time since `TurnStarted` in milliseconds. */
+  readonly elapsedMs: number;
+  /** Bytes of the response that have arrived. */
+  readonly receivedBytes: number;
+  /** The provider's name of what arrived last, such as an event's type. Empty before anything did. */
+  readonly last: string;
 }
 
 /** Published when a request has been answered, before its calls run. */
@@ -181,6 +204,25 @@ export interface PromptExecuted extends EventStamp {
   readonly costUsd?: number;
 }
 
+/**
+ * Published when an evaluation ends with an error, or is cancelled. Every `PromptRendered` is followed
+ * by `PromptExecuted` or `PromptFailed`.
+ */
+export interface PromptFailed extends EventStamp {
+  /** Discriminates the event. */
+  readonly type: "PromptFailed";
+  /** Class name of the error, such as `"ThrottleError"`. */
+  readonly errorName: string;
+  /** The error's message. */
+  readonly message: string;
+  /** The phase in which the evaluation failed; `null` if the error has none. */
+  readonly phase: EvaluationPhase | null;
+  /** Tokens used by the completed turns. */
+  readonly usage: TokenUsage;
+  /** Number of completed turns. */
+  readonly turns: number;
+}
+
 /** Published when a hosted tool of the prompt is omitted from the request. */
 export interface HostedToolOmitted extends EventStamp {
   /** Discriminates the event. */
@@ -238,6 +280,7 @@ export type AdapterEvent =
   | Unstamped<HistoryAdvanced>
   | Unstamped<ToolInvoked>
   | Unstamped<PromptExecuted>
+  | Unstamped<PromptFailed>
   | Unstamped<HostedToolOmitted>
   | Unstamped<OverrideSkipped>
   | Unstamped<HistoryRepaired>

@@ -10,6 +10,7 @@ import {
 import { PromptEvaluationError } from "../base/evaluation-errors.ts";
 import { copyAndFreeze } from "../base/freeze.ts";
 import { type Logger, silentLogger } from "../base/logger.ts";
+import { checkInput, type InputPart } from "../prompt/input.ts";
 import { Prompt } from "../prompt/prompt.ts";
 import { Session } from "../session/session.ts";
 import { ResourceRegistry } from "../tools/resources.ts";
@@ -17,6 +18,7 @@ import type { ModelClient } from "./model-client.ts";
 import { type NestedOptions, parentScope } from "./nested-adapter.ts";
 import type { EvaluateOptions, ProviderAdapter } from "./provider-adapter.ts";
 import { type RetrySettings, resolveThrottlePolicy, type ThrottlePolicy } from "./throttle.ts";
+import { streamFeed } from "./turn-observer.ts";
 
 const refuse = InvalidOptionError.at((name) => `evaluate(${name})`);
 
@@ -43,6 +45,7 @@ const evaluateKeys: KnownKeys<EvaluateOptions> = {
   budgetTracker: true,
   continue: true,
   deadline: true,
+  input: true,
   maxTurns: true,
   resources: true,
   session: true,
@@ -58,16 +61,31 @@ const loopKeys: KnownKeys<LoopOptions> = {
   random: true,
   throttle: true,
   [parentScope]: true,
+  [streamFeed]: true,
 };
 
 /** {@link LoopOptions} with all defaults filled in. */
-export interface LoopSettings extends Omit<LoopOptions, keyof RetrySettings>, RetrySettings {
+export interface LoopSettings
+  extends Omit<LoopOptions, keyof RetrySettings | "input">,
+    RetrySettings {
+  readonly session: Session;
+  readonly input: readonly InputPart[];
   readonly maxTurns: number;
 }
 
-/** Rejects unknown options of an adapter's `evaluate`. Throws `PromptEvaluationError`. */
-export function checkEvaluateOptions(prompt: Prompt, options: EvaluateOptions): void {
-  wrapOptionError(prompt, () => checkKnownKeys(options ?? {}, "evaluate(options)", evaluateKeys));
+/**
+ * Returns the options of an adapter's `evaluate` with a session, new if the caller passed none.
+ * Throws `PromptEvaluationError` if there are unknown options.
+ */
+export function completeEvaluateOptions(
+  prompt: Prompt,
+  options: NestedOptions | undefined,
+): NestedOptions & { readonly session: Session } {
+  const given = options ?? {};
+  wrapOptionError(prompt, () =>
+    checkKnownKeys<EvaluateOptions>(given, "evaluate(options)", evaluateKeys),
+  );
+  return { ...given, session: given.session === undefined ? new Session() : given.session };
 }
 
 /**
@@ -94,7 +112,8 @@ export function resolveLoopSettings(
 ): LoopSettings {
   checkInstance(prompt, Prompt, "prompt");
   checkKnownKeys(options ?? {}, "evaluate(options)", loopKeys);
-  checkInstance(options?.session, Session, "session");
+  const { session = new Session() } = options;
+  checkInstance(session, Session, "session");
   const { deadline, budget, budgetTracker, resources, signal, maxTurns = 50 } = options;
   if (deadline !== undefined) checkInstance(deadline, Deadline, "deadline");
   if (budget !== undefined) checkInstance(budget, Budget, "budget");
@@ -116,6 +135,8 @@ export function resolveLoopSettings(
   }
   return {
     ...options,
+    session,
+    input: checkInput(options.input),
     toolChoice: copyAndFreeze(options.toolChoice),
     maxTurns,
     throttle: resolveThrottlePolicy(options.throttle),

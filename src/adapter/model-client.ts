@@ -1,10 +1,12 @@
 import type { TokenUsage } from "../base/usage.ts";
+import type { InputPart } from "../prompt/input.ts";
 import type { RenderedPrompt } from "../prompt/rendered-prompt.ts";
 import type { Citation } from "../tools/hosted/citation.ts";
 import type { HostedTool } from "../tools/hosted-tool.ts";
 import type { Snapshotable } from "../tools/open-resources.ts";
 import type { ToolContext } from "../tools/tool-context.ts";
 import type { ToolResult } from "../tools/tool-result.ts";
+import type { TurnObserver } from "./turn-observer.ts";
 
 /**
  * One conversation with a provider, driven by `evaluate`. The client stores the conversation in the
@@ -65,6 +67,11 @@ export interface TurnRequest {
   readonly turn: number;
   /** The prompt as rendered for this turn. */
   readonly rendered: RenderedPrompt;
+  /**
+   * The user's input for this evaluation, in the first turn: one user message after the prompt.
+   * @default none
+   */
+  readonly input?: readonly InputPart[] | undefined;
   /** Results of the last turn's tool calls, in order. */
   readonly answers: readonly ToolAnswer[];
   /** Results of the last turn's delegated calls, in order. */
@@ -75,6 +82,11 @@ export interface TurnRequest {
   readonly toolChoice: ToolChoice;
   /** Aborts the request on cancellation or at the deadline. */
   readonly signal: AbortSignal;
+  /**
+   * Receives the parts of the response as they arrive, and progress.
+   * @default nobody observes the turn
+   */
+  readonly observer?: TurnObserver | undefined;
   /**
    * Whether a tool handler started this evaluation. Its conversation is not the session's.
    * @default false

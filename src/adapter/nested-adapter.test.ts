@@ -295,7 +295,7 @@ describe("nestedAdapter()", () => {
     {
       ...client,
       evaluate: (prompt, options) => {
-        given.push(options);
+        given.push(options ?? {});
         return client.evaluate(prompt, options);
       },
     },

@@ -1,6 +1,7 @@
 import type { Session } from "../session/session.ts";
 import type { Scope } from "../session/session-lock.ts";
 import type { EvaluateOptions, ProviderAdapter } from "./provider-adapter.ts";
+import { type StreamFeed, streamFeed } from "./turn-observer.ts";
 
 /**
  * Key of the option that holds the scope of the handler that started an evaluation. Adapters pass
@@ -8,9 +9,12 @@ import type { EvaluateOptions, ProviderAdapter } from "./provider-adapter.ts";
  */
 export const parentScope = Symbol("within");
 
-/** {@link EvaluateOptions} with the scope of the handler that started the evaluation. */
+/** {@link EvaluateOptions} with what the library adds: the scope of a handler, and a stream's readers. */
 export interface NestedOptions extends EvaluateOptions {
+  /** The scope of the handler that started the evaluation. */
   readonly [parentScope]?: Scope | undefined;
+  /** Receives the parts of every response. */
+  readonly [streamFeed]?: StreamFeed | undefined;
 }
 
 /** Returns an adapter for a handler, on runtimes that cannot detect nested evaluations. */
@@ -19,12 +23,15 @@ export function createNestedAdapter(
   session: Session,
   scope: Scope,
 ): ProviderAdapter {
-  return {
-    name: adapter.name,
-    evaluate: (prompt, options) => {
-      const isNested = options?.session === session; // other sessions have their own queues
-      const nested: NestedOptions = isNested ? { ...options, [parentScope]: scope } : options;
-      return adapter.evaluate(prompt, nested);
-    },
+  const addScope = (options: EvaluateOptions = {}): NestedOptions => {
+    const isNested = options?.session === session; // other sessions have their own queues
+    return isNested ? { ...options, [parentScope]: scope } : options;
   };
+  const nested: ProviderAdapter = {
+    name: adapter.name,
+    evaluate: (prompt, options) => adapter.evaluate(prompt, addScope(options)),
+  };
+  if (!adapter.stream) return nested;
+  const stream: NonNullable<ProviderAdapter["stream"]> = adapter.stream.bind(adapter);
+  return { ...nested, stream: (prompt, options) => stream(prompt, addScope(options)) };
 }

@@ -17,12 +17,8 @@ import { ToolResult } from "../tools/tool-result.ts";
 import type { ToolInvoked } from "./events.ts";
 import { toolLog } from "./log-slices.ts";
 import type { ToolChoice } from "./model-client.ts";
-import type {
-  EvaluateOptions,
-  HostedOutputs,
-  PromptResponse,
-  ProviderAdapter,
-} from "./provider-adapter.ts";
+import type { HostedOutputs, PromptResponse } from "./prompt-response.ts";
+import type { EvaluateOptions, ProviderAdapter } from "./provider-adapter.ts";
 
 declare const adapter: ProviderAdapter;
 
@@ -239,9 +235,9 @@ test("slices and subscribers know the types of evaluation events", () => {
   expectTypeOf(session.get(toolLog)).toEqualTypeOf<readonly ToolInvoked[]>();
 });
 
-test("evaluate() requires a session and known options", () => {
+test("evaluate() accepts only known options, and needs none", () => {
   const prompt = new Prompt(new PromptTemplate(about)).bind({ topic: "owls" });
-  // @ts-expect-error Property 'session' is missing
+  void adapter.evaluate(prompt);
   void adapter.evaluate(prompt, {});
   // @ts-expect-error 'maxTurn' does not exist. Did you mean to write 'maxTurns'?
   void adapter.evaluate(prompt, { session, maxTurn: 3 });

@@ -1,10 +1,7 @@
 import { evaluate } from "../adapter/evaluate.ts";
-import { checkEvaluateOptions } from "../adapter/loop-options.ts";
-import type {
-  EvaluateOptions,
-  PromptResponse,
-  ProviderAdapter,
-} from "../adapter/provider-adapter.ts";
+import { completeEvaluateOptions } from "../adapter/loop-options.ts";
+import type { PromptResponse } from "../adapter/prompt-response.ts";
+import type { EvaluateOptions, ProviderAdapter } from "../adapter/provider-adapter.ts";
 import type { EvaluablePrompt } from "../prompt/prompt.ts";
 import {
   type AdapterSettings,
@@ -45,22 +42,22 @@ export class ClaudeAgentSDKAdapter implements ProviderAdapter {
   /** Runs a prompt until the model has answered. */
   async evaluate<Output, State extends string = string>(
     prompt: EvaluablePrompt<Output, State>,
-    options: EvaluateOptions,
+    options?: EvaluateOptions,
   ): Promise<PromptResponse<Output>> {
-    checkEvaluateOptions(prompt, options);
+    const given = completeEvaluateOptions(prompt, options);
     const { throttle, clock, logger, random } = this.#settings;
     const conversation = new Conversation({
       ...this.#settings,
       prompt,
-      session: options?.session,
-      continues: options?.continue ?? false,
-      allowedHostedTools: options?.allowHostedTools,
+      session: given.session,
+      continues: given.continue ?? false,
+      allowedHostedTools: given.allowHostedTools,
     });
     const held = conversation.holdWorkspace();
     try {
       return await evaluate(prompt, conversation, {
-        ...options,
-        maxTurns: options?.maxTurns ?? this.#settings.maxTurns,
+        ...given,
+        maxTurns: given.maxTurns ?? this.#settings.maxTurns,
         ...{ throttle, clock, logger, random },
         adapter: this,
       });

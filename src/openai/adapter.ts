@@ -1,10 +1,7 @@
 import { evaluate } from "../adapter/evaluate.ts";
-import { checkEvaluateOptions } from "../adapter/loop-options.ts";
-import type {
-  EvaluateOptions,
-  PromptResponse,
-  ProviderAdapter,
-} from "../adapter/provider-adapter.ts";
+import { completeEvaluateOptions } from "../adapter/loop-options.ts";
+import type { PromptResponse } from "../adapter/prompt-response.ts";
+import type { EvaluateOptions, ProviderAdapter } from "../adapter/provider-adapter.ts";
 import { retryThrottled } from "../adapter/throttle.ts";
 import { checkKnownKeys } from "../base/errors.ts";
 import { ThrottleError } from "../base/evaluation-errors.ts";
@@ -59,19 +56,19 @@ export class OpenAIAdapter implements ProviderAdapter {
    */
   async evaluate<Output, State extends string = string>(
     prompt: EvaluablePrompt<Output, State>,
-    options: EvaluateOptions,
+    options?: EvaluateOptions,
   ): Promise<PromptResponse<Output>> {
-    checkEvaluateOptions(prompt, options);
+    const given = completeEvaluateOptions(prompt, options);
     const { throttle, clock, logger, random } = this.#settings;
     const workspaces = findWorkspaces(prompt);
-    const { session, continue: continues = false } = { ...options };
+    const { session, continue: continues = false } = given;
     const settings = { ...this.#settings, prompt, session, continues };
     const conversation = new Conversation(settings, workspaces);
     const held = workspaces[0]?.workspace.hold(clock);
     try {
       return await evaluate(prompt, conversation, {
-        ...options,
-        toolChoice: options?.toolChoice ?? this.#settings.toolChoice,
+        ...given,
+        toolChoice: given.toolChoice ?? this.#settings.toolChoice,
         ...{ throttle, clock, logger, random },
         adapter: this,
       });

@@ -1,5 +1,6 @@
 import type { HostedTool } from "../tools/hosted-tool.ts";
 import type { Tool } from "../tools/tool.ts";
+import type { MessageRole } from "./message-role.ts";
 import type { Section } from "./section.ts";
 
 /** A section and its place in the template. */
@@ -34,6 +35,11 @@ export function createOutline(
     });
     return [placed, ...createOutline(section.children, placed)];
   });
+}
+
+/** Returns who speaks in a section: the role of the top-level section that contains it. */
+export function getRole({ section, parent }: PlacedSection): MessageRole {
+  return parent ? getRole(parent) : (section.role ?? "system");
 }
 
 /** The params of each section of a template, validated by its own schema. */

@@ -6,10 +6,16 @@ import type { ToolPolicy } from "../tools/policy.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Attachment } from "./attachment.ts";
 import { disclosureTools } from "./disclosure-tools.ts";
-import type { BoundParams, PlacedSection } from "./outline.ts";
+import { type BoundParams, getRole, type PlacedSection } from "./outline.ts";
 import type { MatchedOverrides, ToolOverride } from "./overrides/overrides.ts";
-import { listVisibleSections, renderSections, runSectionCode } from "./render-sections.ts";
-import type { NativeToolEnvelope, RenderedPrompt } from "./rendered-prompt.ts";
+import {
+  listVisibleSections,
+  renderSections,
+  runSectionCode,
+  type TextContext,
+  type VisibleSection,
+} from "./render-sections.ts";
+import type { NativeToolEnvelope, PromptMessage, RenderedPrompt } from "./rendered-prompt.ts";
 import type { PromptTemplate } from "./template.ts";
 
 declare module "../tools/tool-context.ts" {
@@ -52,9 +58,11 @@ export function renderPrompt<Output>(
     ...runSectionCode(placed, "its hostedTools() threw", () => placed.section.hostedTools()),
     ...listTools(placed).flatMap(asHostedTool),
   ]);
+  const messages = renderMessages(visible, texts);
   return Object.freeze({
     promptName,
-    text: renderSections(visible, texts),
+    text: messages.map(({ text }) => text).join("\n\n"),
+    messages,
     tools: Object.freeze([
       ...open.flatMap(listTools),
       ...(open.length < visible.length
@@ -73,6 +81,19 @@ export function renderPrompt<Output>(
       return template.descriptor;
     },
   });
+}
+
+/** Renders one message per role. A prompt without text is one empty system message. */
+function renderMessages(
+  visible: readonly VisibleSection[],
+  texts: TextContext,
+): readonly PromptMessage[] {
+  const messages = (["system", "user"] as const).map((role) => {
+    const own = visible.filter(({ placed }) => getRole(placed) === role);
+    return Object.freeze({ role, text: renderSections(own, texts) });
+  });
+  const [system, ...others] = messages.filter(({ text }) => text !== "");
+  return Object.freeze(system ? [system, ...others] : messages.slice(0, 1));
 }
 
 /** Converts a hosted tool to its provider-neutral envelope. */

@@ -3,6 +3,7 @@ import type { HostedTool } from "../tools/hosted-tool.ts";
 import type { ToolPolicy } from "../tools/policy.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Attachment } from "./attachment.ts";
+import type { MessageRole } from "./message-role.ts";
 import type { OutputContract } from "./output-contract.ts";
 import type { PromptDescriptor } from "./prompt-descriptor.ts";
 
@@ -10,8 +11,10 @@ import type { PromptDescriptor } from "./prompt-descriptor.ts";
 export interface RenderedPrompt<Output = unknown> {
   /** Name of the prompt. */
   readonly promptName: string;
-  /** Full text of the prompt. */
+  /** Full text of the prompt: the texts of `messages`. */
   readonly text: string;
+  /** The text by role: at most one message per role, and the system's before the user's. */
+  readonly messages: readonly PromptMessage[];
   /** All tools in reading order, including native and provider tools, which do not run locally. */
   readonly tools: readonly Tool[];
   /** All tools that the provider runs, however they were declared. */
@@ -30,6 +33,14 @@ export interface RenderedPrompt<Output = unknown> {
   readonly providers: ReadonlyMap<string, string>;
   /** The parts of the prompt that accept overrides. */
   readonly descriptor: PromptDescriptor;
+}
+
+/** The text of all sections with the same role. */
+export interface PromptMessage {
+  /** Who speaks. */
+  readonly role: MessageRole;
+  /** The text, never empty in a prompt that has any text. */
+  readonly text: string;
 }
 
 /** A hosted tool as the provider-neutral envelope of the specifications. */

@@ -14,6 +14,7 @@ import { checkFunction } from "../tools/config-checks.ts";
 import { HostedTool } from "../tools/hosted-tool.ts";
 import { checkPolicies, type ToolPolicy } from "../tools/policy.ts";
 import { Tool } from "../tools/tool.ts";
+import type { MessageRole } from "./message-role.ts";
 import { fillTemplate, parseSectionText, type TemplateText } from "./template-text.ts";
 import type { Visibility } from "./visibility.ts";
 
@@ -46,6 +47,12 @@ export interface SectionOptions<Params = never> {
   readonly policies?: readonly ToolPolicy[] | undefined;
   /** Whether overrides may replace the text. @default true */
   readonly acceptsOverrides?: boolean | undefined;
+  /**
+   * Who speaks in the section and its children. Untrusted text belongs in a section with the role
+   * `"user"`. Only for top-level sections: a child has its parent's role.
+   * @default "system"
+   */
+  readonly role?: MessageRole | undefined;
 }
 
 /** The keys of {@link SectionOptions}. */
@@ -58,6 +65,7 @@ export const sectionKeys: KnownKeys<SectionOptions> = {
   key: true,
   params: true,
   policies: true,
+  role: true,
   summary: true,
   title: true,
   tools: true,
@@ -105,6 +113,8 @@ export abstract class Section<Params = never, Needs = Params> {
   readonly policies: readonly ToolPolicy[];
   /** Whether overrides may replace the text. */
   readonly acceptsOverrides: boolean;
+  /** The role that was passed, or `null`: `"system"`, or the parent's role. */
+  readonly role: MessageRole | null;
   readonly #summaryText: TemplateText | null;
   readonly #visibility: Visibility | VisibilitySelector<Params>;
   readonly #tools: readonly Tool[];
@@ -136,6 +146,7 @@ export abstract class Section<Params = never, Needs = Params> {
     );
     this.policies = checkPolicies(options.policies, field("policies"));
     this.acceptsOverrides = options.acceptsOverrides ?? true;
+    this.role = checkRole(options.role, field("role"));
   }
 
   /**
@@ -198,6 +209,12 @@ export abstract class Section<Params = never, Needs = Params> {
   async cleanup(): Promise<unknown> {
     return undefined;
   }
+}
+
+function checkRole(role: MessageRole | undefined, field: string): MessageRole | null {
+  if (role === undefined || role === "system" || role === "user") return role ?? null;
+  const rule = 'must be "system" or "user"';
+  throw new PromptValidationError({ field, value: role, rule, remedy: 'omit it for "system"' });
 }
 
 function checkVisibility<Selector>(

@@ -19,6 +19,19 @@ export function checkTemplatePaths(outline: readonly PlacedSection[], template: 
   }
 }
 
+/** Rejects roles of sections that are not at the top. */
+export function checkRoles(outline: readonly PlacedSection[], template: string): void {
+  for (const { path, section, parent } of outline) {
+    if (section.role === null || parent === null) continue;
+    throw new PromptValidationError({
+      field: `Template "${template}" section "${path}" role`,
+      value: section.role,
+      rule: "must be omitted in a section below another, which has its parent's role",
+      remedy: "set the role of the top-level section, or move this section to the top",
+    });
+  }
+}
+
 /** Rejects duplicate tool names, enabled or not, and reserved names. */
 export function checkToolNames(sections: readonly SectionTools[], template: string): void {
   const owners = new Map<string, string>();

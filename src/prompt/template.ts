@@ -11,7 +11,12 @@ import { createOutputContract, type OutputContract } from "./output-contract.ts"
 import type { CompatibleSections, ParamsOf, UnboundState } from "./params.ts";
 import type { PromptDescriptor } from "./prompt-descriptor.ts";
 import { Section } from "./section.ts";
-import { checkParamTypes, checkTemplatePaths, checkToolNames } from "./template-checks.ts";
+import {
+  checkParamTypes,
+  checkRoles,
+  checkTemplatePaths,
+  checkToolNames,
+} from "./template-checks.ts";
 
 /** Options of {@link PromptTemplate}. */
 export interface PromptTemplateOptions<Output, Sections> {
@@ -115,6 +120,7 @@ export class PromptTemplate<Output = string, Sections extends Section = Section>
     this.sections = checkSections(options.sections, this.name);
     this.outline = Object.freeze(createOutline(this.sections));
     checkTemplatePaths(this.outline, this.name);
+    checkRoles(this.outline, this.name);
     const listed = listSectionTools(this.outline);
     checkToolNames(listed, this.name);
     checkParamTypes(this.outline, this.name);

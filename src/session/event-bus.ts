@@ -15,6 +15,12 @@ export interface EventBus {
     type: Type,
     handler: (event: EventOf<Type>) => void,
   ): Disposable;
+  /**
+   * Returns whether a subscriber receives events of this type, so that publishers can skip the work
+   * for events that nobody hears. A session's own subscription does not count.
+   * @default the bus is assumed to hear everything
+   */
+  hears?(type: string): boolean;
 }
 
 /** Options of an {@link InProcessEventBus}. */
@@ -63,6 +69,11 @@ export class InProcessEventBus implements EventBus {
     };
   }
 
+  /** Returns whether a subscriber other than a session receives events of this type. */
+  hears(type: string): boolean {
+    return this.#findSubscribers(type).some(({ handler }) => !sessionHandlers.has(handler));
+  }
+
   #findSubscribers(type: string): readonly Subscription[] {
     const cached = this.#subscribersByType.get(type);
     if (cached) return cached;
@@ -97,6 +108,7 @@ export class InProcessEventBus implements EventBus {
 export const nullEventBus: EventBus = Object.freeze({
   publish() {},
   subscribe: () => ({ [Symbol.dispose]() {} }),
+  hears: () => false,
 });
 
 /**
@@ -106,6 +118,9 @@ export const nullEventBus: EventBus = Object.freeze({
 export function isSharedWithAll(type: string): boolean {
   return !STORED_CONTENT.has(type);
 }
+
+/** Handlers with which sessions subscribe to their bus. `hears` does not count them. */
+export const sessionHandlers = new WeakSet<(event: never) => unknown>();
 
 const STORED_CONTENT: ReadonlySet<string> = new Set(["HistoryAdvanced", "CompactionKept"]);
 

@@ -2,7 +2,7 @@ import { checkCallFence } from "../base/call-fence.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { checkKnownKeys, InvalidOptionError, type KnownKeys } from "../base/errors.ts";
 import { copyAndFreeze, isPlainObject } from "../base/freeze.ts";
-import { type EventBus, InProcessEventBus } from "./event-bus.ts";
+import { type EventBus, InProcessEventBus, sessionHandlers } from "./event-bus.ts";
 import type { BusEvent } from "./event-map.ts";
 import { SessionLock } from "./session-lock.ts";
 import { SessionRecorder } from "./session-recorder.ts";
@@ -79,7 +79,9 @@ export class Session implements Disposable {
     this.#clock = options.clock ?? systemClock;
     this.#createdAt = new Date(this.#clock.now()).toISOString();
     this.bus = options.bus ?? new InProcessEventBus();
-    this.#subscription = this.bus.subscribe("*", (event) => this.#onBusEvent(event));
+    const onEvent = (event: BusEvent) => this.#onBusEvent(event);
+    sessionHandlers.add(onEvent);
+    this.#subscription = this.bus.subscribe("*", onEvent);
     if (options.store) this.#startRecording(options.store);
   }
 
@@ -216,6 +218,7 @@ export class Session implements Disposable {
 
   /** Reduces events of other publishers on the bus that have this session's id. */
   #onBusEvent(event: BusEvent): void {
+    if (isTransient(event)) return;
     const echoes = this.#echoes.get(event) ?? 0;
     if (echoes > 0) this.#echoes.set(event, echoes - 1);
     else if ("sessionId" in event && event.sessionId === this.id) {
@@ -250,6 +253,11 @@ export class Session implements Disposable {
       createdAt: new Date(this.#clock.now()).toISOString(),
     });
   }
+}
+
+/** Whether an event is only for subscribers: no slice reduces it, and no store records it. */
+function isTransient({ type }: { readonly type: string }): boolean {
+  return type === "TurnProgressed";
 }
 
 function checkId(id: string): string {

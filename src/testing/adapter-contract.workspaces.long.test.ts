@@ -10,6 +10,7 @@ import { notSynced } from "../files/sync/sync-report.ts";
 import { OpenAIContainerWorkspaceSection } from "../openai/workspace/container-workspace-section.ts";
 import type { WorkspaceSectionOptions } from "../prompt/sections/workspace-options.ts";
 import type { BusEvent } from "../session/event-map.ts";
+import { Session } from "../session/session.ts";
 import { adapterContract } from "./adapter-contract.ts";
 import type { ContractTurn, MakeSubject } from "./contract/subject.ts";
 import type { ContractWorkspace, MakeWorkspace } from "./contract/workspace-case.ts";
@@ -337,7 +338,7 @@ function changeEvents(change: (event: BusEvent) => object | null): Pair {
   return changeAdapter((adapter) => ({
     name: adapter.name,
     evaluate(prompt, options) {
-      const { bus } = options.session;
+      const { bus } = options?.session ?? new Session();
       const publish = bus.publish.bind(bus);
       bus.publish = (event) => {
         const told = change(event);

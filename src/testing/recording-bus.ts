@@ -43,5 +43,6 @@ export function recordingBus(): RecordingBus {
       bus.publish(event);
     },
     subscribe: (type, handler) => bus.subscribe(type, handler),
+    hears: () => true,
   };
 }

@@ -1,5 +1,5 @@
 import { evaluate } from "../adapter/evaluate.ts";
-import { checkEvaluateOptions, type LoopOptions } from "../adapter/loop-options.ts";
+import { completeEvaluateOptions, type LoopOptions } from "../adapter/loop-options.ts";
 import type { ModelClient, TurnRequest } from "../adapter/model-client.ts";
 import type { ProviderAdapter } from "../adapter/provider-adapter.ts";
 import { checkKnownKeys, type KnownKeys, WinkError } from "../base/errors.ts";
@@ -75,8 +75,8 @@ function createClient(
       return createClient(script, asked, { ...options, ...more });
     },
     evaluate: async (prompt, given) => {
-      checkEvaluateOptions(prompt, given);
-      return await evaluate(prompt, client, { ...loop, ...given, adapter: client });
+      const options = completeEvaluateOptions(prompt, given);
+      return await evaluate(prompt, client, { ...loop, ...options, adapter: client });
     },
     send: async (request) => {
       request.signal.throwIfAborted();

@@ -1,6 +1,6 @@
 import { describe, expectTypeOf, test } from "vitest";
 import * as z from "zod";
-import type { HostedOutputs } from "../../adapter/provider-adapter.ts";
+import type { HostedOutputs } from "../../adapter/prompt-response.ts";
 import { Prompt } from "../../prompt/prompt.ts";
 import type { Section } from "../../prompt/section.ts";
 import { MarkdownSection } from "../../prompt/sections/markdown-section.ts";
