@@ -144,11 +144,11 @@ describe("an incomplete answer", () => {
     });
   });
 
-  test("does not publish PromptExecuted", async () => {
+  test("publishes PromptFailed in place of PromptExecuted", async () => {
     const bus = recordingBus();
     const client = scriptedClient({ text: "", finishReason: "length" });
     await client.evaluate(text, { session: new Session({ bus }) }).catch(() => {});
-    expect(bus.types()).toEqual(["PromptRendered", "TurnStarted", "TurnCompleted"]);
+    expect(bus.types()).toEqual(["PromptRendered", "TurnStarted", "TurnCompleted", "PromptFailed"]);
   });
 });
 

@@ -59,6 +59,7 @@ describe("the events of an evaluation", () => {
     expect(bus.types()).toEqual([
       "PromptRendered",
       "TurnStarted",
+      "TurnProgressed",
       "TurnCompleted",
       "ToolInvoked",
       "ToolInvoked",
@@ -77,6 +78,15 @@ describe("the events of an evaluation", () => {
         hostedTools: [{ name: "web_search", kind: "web_search" }],
       },
       { type: "TurnStarted", ...stamp, createdAt, turn: 1 },
+      {
+        type: "TurnProgressed",
+        ...stamp,
+        createdAt: later(1_000),
+        turn: 1,
+        elapsedMs: 1_000,
+        receivedBytes: 0,
+        last: "",
+      },
       {
         type: "TurnCompleted",
         ...stamp,
@@ -152,12 +162,12 @@ describe("the events of an evaluation", () => {
   });
 });
 
-test("evaluate() does not publish PromptExecuted if it fails", async () => {
+test("evaluate() publishes PromptFailed in place of PromptExecuted if it fails", async () => {
   const bus = recordingBus();
   const session = new Session({ bus });
   const client = scriptedClient(new Error("down"));
   await expect(client.evaluate(prompt, { session })).rejects.toThrow("down");
-  expect(bus.types()).toEqual(["PromptRendered", "TurnStarted"]);
+  expect(bus.types()).toEqual(["PromptRendered", "TurnStarted", "PromptFailed"]);
 });
 
 test("evaluate() is not affected by a subscriber that throws", async () => {

@@ -83,8 +83,9 @@ export async function evaluate<Output>(
       publishAnswer(evaluation, turn, progress);
       return addSession({ ...response, usage: progress.usage }, session);
     } catch (error) {
-      publishFailure(evaluation, guard.toEvaluationError(error), progress);
-      throw error;
+      const failure = guard.toEvaluationError(error);
+      publishFailure(evaluation, failure, progress);
+      throw failure;
     } finally {
       await closeQuietly("the conversation", () => client.end?.(), settings);
       await closeQuietly("a resource", () => resources[Symbol.asyncDispose](), settings);
@@ -257,7 +258,8 @@ function publishAnswer(
 function publishFailure(evaluation: Evaluation, error: unknown, { usage, turns }: Progress): void {
   const errorName = error instanceof Error ? error.name : typeof error;
   const phase = error instanceof PromptEvaluationError ? error.phase : null;
-  const summary = { errorName, message: getErrorMessage(error), phase, usage, turns };
+  const message = typeof error === "string" ? error : getErrorMessage(error);
+  const summary = { errorName, message, phase, usage, turns };
   try {
     publishEvent(evaluation, { type: "PromptFailed", ...summary });
   } catch (problem) {

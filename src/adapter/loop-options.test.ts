@@ -17,11 +17,7 @@ const prompt = new Prompt(template);
 
 describe("evaluate() rejects an invalid option before it does anything:", () => {
   test.each([
-    [
-      "a missing session",
-      { session: undefined },
-      "evaluate(session) must be a Session, got undefined",
-    ],
+    ["a session of null", { session: null }, "evaluate(session) must be a Session, got null"],
     ["a session's id", { session: "s1" }, 'evaluate(session) must be a Session, got "s1"'],
     [
       "a deadline in milliseconds",
@@ -68,6 +64,11 @@ describe("evaluate() rejects an invalid option before it does anything:", () => 
       "a string of turns",
       { maxTurns: "5" },
       'evaluate(maxTurns) must be a positive integer, got "5"',
+    ],
+    [
+      "an empty input",
+      { input: "" },
+      'evaluate(input).text must be text that is not empty, got "". Pass text, or parts such as',
     ],
     [
       "hosted tools as a single name",

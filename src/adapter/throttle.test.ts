@@ -248,6 +248,7 @@ describe("evaluate() with throttled requests", () => {
     expect(bus.types()).toEqual([
       "PromptRendered",
       "TurnStarted",
+      "TurnProgressed",
       "TurnCompleted",
       "PromptExecuted",
     ]);
