@@ -7,7 +7,7 @@ import { ROOT } from './procs.mjs';
 const at = (name, extra = {}) => ({ name, dir: path.join(ROOT, 'clients', name), ...extra });
 
 export const CLIENTS = [
-  at('weakincentives', { skip: { stream: 'answers are read whole', long400prev: 'the whole conversation is sent' } }),
+  at('weakincentives', { skip: { long400prev: 'the whole conversation is sent' } }),
   at('raw-http'),
   at('raw-fetch'),
   at('raw-openai'),

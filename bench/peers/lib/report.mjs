@@ -15,6 +15,16 @@ export function sdkTables({ results, empty, stats, steps }, references = ['raw-f
     const a = series(name, key, field), b = results[ref] && series(ref, key, field);
     return a && b ? pairedRatio(a, b) : undefined;
   };
+  const deliveries = (name) => {
+    const row = (label, key, base, target) => {
+      const a = series(name, key, 'cpuUs'), b = series(name, base, 'cpuUs');
+      return [label, num(median(a)), num(median(b)), x(pairedRatio(a, b).mid), x(target)];
+    };
+    return table(['evaluate without a listener', 'streamed, CPU µs', 'buffered, CPU µs', 'ratio', 'target'], [
+      row('text', 'text', 'textBuffered', 1.1),
+      row('the text of 400 deltas', 'streamEvaluated', 'streamBuffered', 2),
+    ]);
+  };
   const grid = (cell) => table(['client', ...EVERYDAY.map(([, label]) => label)], names.map((n) => [n, ...EVERYDAY.map(([key]) => cell(n, key))]));
   const out = [];
   const add = (title, body, note) => out.push(`### ${title}\n${note ? `\n${note}\n` : ''}\n${body}\n`);
@@ -37,6 +47,10 @@ export function sdkTables({ results, empty, stats, steps }, references = ['raw-f
     const s = series(n, key, 'wallUs');
     return s ? num(median(s)) : '–';
   }));
+
+  if (results.weakincentives?.steady.textBuffered) {
+    add('weakincentives: a streamed response to a buffered one', deliveries('weakincentives'), 'The other tables have the default, streamed.');
+  }
 
   add('How the cost of a step grows with the history', table(
     ['client', 'resend: CPU µs, steps 10–60', 'steps 349–399', 'growth', 'late, ratio to raw-fetch', 'last request kB', 'prev id: steps 10–60', 'steps 349–399', 'last request kB'],

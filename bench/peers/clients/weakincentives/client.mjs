@@ -1,10 +1,9 @@
 // This library: OpenAIAdapter on its own client, a new Session for each run.
 //
-// Settings: store:false, as for the others. It reads answers whole and always sends the whole conversation, so it
-// has no part in the scenarios `stream` and `prev id`.
-import {
-  codeInterpreterTool, fileSearchTool, MarkdownSection, Prompt, PromptTemplate, Session, Tool, ToolResult, webSearchTool,
-} from 'weakincentives';
+// Settings: store:false, as for the others. Responses are streamed, which is the default, except where a scenario
+// says otherwise; without a reader no delta is parsed. It always sends the whole conversation, so it has no part in
+// the scenario `prev id`.
+import { codeInterpreterTool, definePrompt, fileSearchTool, Session, Tool, ToolResult, webSearchTool } from 'weakincentives';
 import { OpenAIAdapter } from 'weakincentives/openai';
 import { z } from 'zod';
 
@@ -23,12 +22,10 @@ export function create({ baseURL, apiKey, add, texts }) {
   const runFor = (scenario) => {
     let run = runs.get(scenario.name);
     if (!run) {
-      const template = `${texts.INSTRUCTIONS}\n\n${texts.PROMPT}`;
-      const section = new MarkdownSection({ key: 'task', title: 'Task', template, ...parts[scenario.tools] });
-      const prompt = new Prompt(new PromptTemplate({ ns: 'bench', key: 'run', sections: [section] }));
-      const adapter = new OpenAIAdapter({
-        model: texts.MODEL, modelConfig: { store: false }, clientConfig: { apiKey, baseURL: baseURL(scenario) },
-      });
+      const prompt = definePrompt({ name: 'bench:run', instructions: texts.INSTRUCTIONS, ...parts[scenario.tools] });
+      const { delivery } = scenario;
+      const clientConfig = { apiKey, baseURL: baseURL(scenario) };
+      const adapter = new OpenAIAdapter({ model: texts.MODEL, modelConfig: { store: false }, clientConfig, delivery });
       runs.set(scenario.name, run = { adapter, prompt });
     }
     return run;
@@ -37,7 +34,13 @@ export function create({ baseURL, apiKey, add, texts }) {
   return {
     async run(scenario) {
       const { adapter, prompt } = runFor(scenario);
-      const { text, citations } = await adapter.evaluate(prompt, { session: new Session(), maxTurns: scenario.steps + 1 });
+      const options = { session: new Session(), input: texts.PROMPT, maxTurns: scenario.steps + 1 };
+      if (scenario.stream) {
+        let text = '', deltas = 0;
+        for await (const delta of adapter.stream(prompt, options).text()) { text += delta; deltas++; }
+        return { text, deltas };
+      }
+      const { text, citations } = await adapter.evaluate(prompt, options);
       return { text, citations: citations.length };
     },
   };
