@@ -232,6 +232,8 @@ export type {
 } from "./adapter/model-client.ts";
 export type { HostedOutputs, PromptResponse } from "./adapter/prompt-response.ts";
 export type { EvaluateOptions, ProviderAdapter } from "./adapter/provider-adapter.ts";
+export { streamEvaluation } from "./adapter/stream/stream-evaluation.ts";
+export { StreamReadError } from "./adapter/stream/stream-read-error.ts";
 export type { ThrottlePolicy } from "./adapter/throttle.ts";
 export type { ResponsePart, TurnObserver } from "./adapter/turn-observer.ts";
 export { Budget, type BudgetOptions, BudgetTracker } from "./base/budget.ts";

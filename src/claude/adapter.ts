@@ -1,7 +1,9 @@
 import { evaluate } from "../adapter/evaluate.ts";
+import type { EvaluationStream } from "../adapter/evaluation-stream.ts";
 import { completeEvaluateOptions } from "../adapter/loop-options.ts";
 import type { PromptResponse } from "../adapter/prompt-response.ts";
 import type { EvaluateOptions, ProviderAdapter } from "../adapter/provider-adapter.ts";
+import { streamEvaluation } from "../adapter/stream/stream-evaluation.ts";
 import type { EvaluablePrompt } from "../prompt/prompt.ts";
 import {
   type AdapterSettings,
@@ -64,5 +66,16 @@ export class ClaudeAgentSDKAdapter implements ProviderAdapter {
     } finally {
       held?.[Symbol.dispose]();
     }
+  }
+
+  /**
+   * Evaluates a prompt like `evaluate`, and delivers the parts of each response as they arrive. The
+   * evaluation starts at once; errors, also about options, reject `response` and end the iteration.
+   */
+  stream<Output, State extends string = string>(
+    prompt: EvaluablePrompt<Output, State>,
+    options?: EvaluateOptions,
+  ): EvaluationStream<Output> {
+    return streamEvaluation(prompt, options, (given) => this.evaluate(prompt, given));
   }
 }

@@ -1,7 +1,9 @@
 import { evaluate } from "../adapter/evaluate.ts";
+import type { EvaluationStream } from "../adapter/evaluation-stream.ts";
 import { completeEvaluateOptions } from "../adapter/loop-options.ts";
 import type { PromptResponse } from "../adapter/prompt-response.ts";
 import type { EvaluateOptions, ProviderAdapter } from "../adapter/provider-adapter.ts";
+import { streamEvaluation } from "../adapter/stream/stream-evaluation.ts";
 import { retryThrottled } from "../adapter/throttle.ts";
 import { checkKnownKeys } from "../base/errors.ts";
 import { ThrottleError } from "../base/evaluation-errors.ts";
@@ -75,6 +77,17 @@ export class OpenAIAdapter implements ProviderAdapter {
     } finally {
       held?.[Symbol.dispose]();
     }
+  }
+
+  /**
+   * Evaluates a prompt like `evaluate`, and delivers the parts of each response as they arrive. The
+   * evaluation starts at once; errors, also about options, reject `response` and end the iteration.
+   */
+  stream<Output, State extends string = string>(
+    prompt: EvaluablePrompt<Output, State>,
+    options?: EvaluateOptions,
+  ): EvaluationStream<Output> {
+    return streamEvaluation(prompt, options, (given) => this.evaluate(prompt, given));
   }
 
   /**

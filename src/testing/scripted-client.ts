@@ -2,6 +2,7 @@ import { evaluate } from "../adapter/evaluate.ts";
 import { completeEvaluateOptions, type LoopOptions } from "../adapter/loop-options.ts";
 import type { ModelClient, TurnRequest } from "../adapter/model-client.ts";
 import type { ProviderAdapter } from "../adapter/provider-adapter.ts";
+import { streamEvaluation } from "../adapter/stream/stream-evaluation.ts";
 import { checkKnownKeys, type KnownKeys, WinkError } from "../base/errors.ts";
 import { isPlainObject } from "../base/freeze.ts";
 import { checkTurn, completeTurn, type ScriptedTurn } from "./scripted-turn.ts";
@@ -31,7 +32,7 @@ const clientKeys: KnownKeys<ScriptedClientOptions> = {
 };
 
 /** A model that answers from a script, with an adapter that evaluates prompts. */
-export interface ScriptedClient extends ProviderAdapter, ModelClient {
+export interface ScriptedClient extends Required<ProviderAdapter>, ModelClient {
   /** Every request so far, including failed ones. */
   readonly asked: readonly TurnRequest[];
   /** Returns the same model with other options. */
@@ -78,6 +79,8 @@ function createClient(
       const options = completeEvaluateOptions(prompt, given);
       return await evaluate(prompt, client, { ...loop, ...options, adapter: client });
     },
+    stream: (prompt, given) =>
+      streamEvaluation(prompt, given, (options) => client.evaluate(prompt, options)),
     send: async (request) => {
       request.signal.throwIfAborted();
       const number = asked.push(request);

@@ -1,0 +1,97 @@
+import type { EvaluablePrompt, Prompt } from "../../prompt/prompt.ts";
+import { Session } from "../../session/session.ts";
+import type { EvaluationStream } from "../evaluation-stream.ts";
+import type { NestedOptions } from "../nested-adapter.ts";
+import type { PromptResponse } from "../prompt-response.ts";
+import type { EvaluateOptions } from "../provider-adapter.ts";
+import { streamFeed } from "../turn-observer.ts";
+import { EventLog } from "./event-log.ts";
+import { RunningEvaluation } from "./running-evaluation.ts";
+
+/**
+ * Starts an evaluation and returns its stream, for the `stream` method of your own adapter. `run`
+ * evaluates the prompt with the options that it receives, usually by calling the adapter's
+ * `evaluate`.
+ *
+ * @example
+ * ```ts
+ * import { type EvaluateOptions, type Prompt, type ProviderAdapter, streamEvaluation } from "weakincentives";
+ *
+ * declare const adapter: ProviderAdapter;
+ * const stream = (prompt: Prompt<string>, options?: EvaluateOptions) =>
+ *   streamEvaluation(prompt, options, (given) => adapter.evaluate(prompt, given));
+ * ```
+ */
+export function streamEvaluation<Output, State extends string = string>(
+  prompt: EvaluablePrompt<Output, State>,
+  options: EvaluateOptions | undefined,
+  run: (options: EvaluateOptions) => Promise<PromptResponse<Output>>,
+): EvaluationStream<Output> {
+  const log = new EventLog<Output>();
+  const stop = new AbortController();
+  const connected = connectOptions(options ?? {}, log, stop);
+  const response = runToEnd(log, connected, run);
+  response.catch(() => {}); // the caller may only read events
+  const contract = (prompt as Prompt | undefined)?.template?.output ?? null;
+  return new RunningEvaluation({ log, stop, response, contract });
+}
+
+/** Options of an evaluation that is connected to a log, and what connects it. */
+interface ConnectedOptions {
+  readonly options: EvaluateOptions;
+  readonly connections: readonly Disposable[];
+}
+
+/**
+ * Connects options to a log and to a controller. Wrong options stay as they are, so that `evaluate`
+ * reports them.
+ */
+function connectOptions(
+  options: EvaluateOptions,
+  log: EventLog,
+  stop: AbortController,
+): ConnectedOptions {
+  if (typeof options !== "object" || Array.isArray(options)) return { options, connections: [] };
+  const { session = new Session(), signal } = options;
+  const isFollowed = signal === undefined || signal instanceof AbortSignal;
+  const connected: NestedOptions = {
+    ...options,
+    session,
+    signal: isFollowed ? stop.signal : signal,
+    [streamFeed]: log,
+  };
+  const connections = [
+    ...(session instanceof Session ? [recordBus(session, log)] : []),
+    ...(signal && isFollowed ? [followSignal(signal, stop)] : []),
+  ];
+  return { options: connected, connections };
+}
+
+function recordBus({ bus }: Session, log: EventLog): Disposable {
+  return bus.subscribe("*", (event) => log.append({ type: "bus", event }));
+}
+
+/** Aborts `stop` with the reason of `signal`. */
+function followSignal(signal: AbortSignal, stop: AbortController): Disposable {
+  const abort = () => stop.abort(signal.reason);
+  if (signal.aborted) abort();
+  else signal.addEventListener("abort", abort, { once: true });
+  return { [Symbol.dispose]: () => signal.removeEventListener("abort", abort) };
+}
+
+async function runToEnd<Output>(
+  log: EventLog<Output>,
+  { options, connections }: ConnectedOptions,
+  run: (options: EvaluateOptions) => Promise<PromptResponse<Output>>,
+): Promise<PromptResponse<Output>> {
+  try {
+    const response = await run(options);
+    log.end({ response });
+    return response;
+  } catch (error) {
+    log.end({ error });
+    throw error;
+  } finally {
+    for (const connection of connections) connection[Symbol.dispose]();
+  }
+}
