@@ -121,6 +121,7 @@ describe("a custom tool with an upstream model", () => {
     expect(asked.messages).toMatchObject([
       { tool_calls: [{ id: "dice_1", function: { name: "dice" } }] },
       { role: "tool", content: '{"rolled":3}' },
+      { role: "assistant", content: "[Interrupted by the next message.]" },
       user,
     ]);
   });

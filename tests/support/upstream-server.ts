@@ -6,6 +6,7 @@ import { fork } from "node:child_process";
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
+import { findTemplateProblem } from "./strict-template.ts";
 
 /** The server's reaction to one request. */
 export type UpstreamStep =
@@ -46,11 +47,19 @@ export interface UpstreamServer extends AsyncDisposable {
   gone(): Promise<number>;
 }
 
+/** Options of {@link startUpstreamServer}. */
+export interface UpstreamServerOptions {
+  /** Whether the model has the strictest chat template, and the server answers 400 to what it refuses. @default false */
+  readonly strict?: boolean;
+}
+
 /** Starts a server. It ends on disposal, or with this process at the latest. */
 export async function startUpstreamServer(
   steps: readonly UpstreamStep[] = [],
+  { strict = false }: UpstreamServerOptions = {},
 ): Promise<UpstreamServer> {
-  const child = fork(fileURLToPath(import.meta.url), [JSON.stringify(steps)], { execArgv: [] });
+  const options = [JSON.stringify(steps), ...(strict ? ["strict"] : [])];
+  const child = fork(fileURLToPath(import.meta.url), options, { execArgv: [] });
   const port = await new Promise<number>((resolve, reject) => {
     child.once("message", (message) => resolve(Number(message)));
     child.once("exit", (code) => reject(new Error(`the upstream server ended with ${code}`)));
@@ -85,6 +94,7 @@ interface Seen {
 
 if (import.meta.main) {
   let script: readonly UpstreamStep[] = JSON.parse(process.argv[2] ?? "[]");
+  const isStrict = process.argv[3] === "strict";
   let requests: UpstreamRequest[] = [];
   let gone = 0;
   const server = createServer(async (incoming, response) => {
@@ -102,8 +112,13 @@ if (import.meta.main) {
       if (!response.writableFinished) gone += 1;
     });
     const step = script[requests.length];
-    requests.push({ method, path, headers, body: JSON.parse(written), pid: process.pid });
-    sendAnswer(response, step ?? { body: { error: { message: "no step left" } }, status: 500 });
+    const body = JSON.parse(written);
+    requests.push({ method, path, headers, body, pid: process.pid });
+    const problem = isStrict ? findTemplateProblem(body) : null;
+    if (problem !== null)
+      sendAnswer(response, { body: { error: { message: problem } }, status: 400 });
+    else
+      sendAnswer(response, step ?? { body: { error: { message: "no step left" } }, status: 500 });
   });
   server.listen(0, "127.0.0.1", () => {
     const address = server.address();

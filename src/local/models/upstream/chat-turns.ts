@@ -5,7 +5,14 @@ import { type ChatPart, joinPartTexts, toChatParts } from "./chat-parts.ts";
 /** One turn of a conversation, in an order that every API accepts: results follow their calls. */
 export type ChatTurn =
   | { readonly role: "system" | "developer" | "user"; readonly parts: readonly ChatPart[] }
-  | { readonly role: "assistant"; readonly text: string; readonly calls: readonly ChatCall[] };
+  | AssistantTurn;
+
+/** A turn of the model: a text, or calls with their results and the text before them. */
+export interface AssistantTurn {
+  readonly role: "assistant";
+  readonly text: string;
+  readonly calls: readonly ChatCall[];
+}
 
 /** A call with its result. */
 export interface ChatCall {

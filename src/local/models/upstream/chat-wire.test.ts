@@ -1,17 +1,18 @@
 import { describe, expect, test } from "vitest";
+import type { ArrangedTurn } from "./arrange-turns.ts";
 import type { ChatFunctions } from "./chat-functions.ts";
-import type { ChatCall, ChatTurn } from "./chat-turns.ts";
+import type { ChatCall } from "./chat-turns.ts";
 import { chatWire } from "./chat-wire.ts";
 import type { UpstreamInput } from "./upstream-wire.ts";
 
 const none: ChatFunctions = { all: [], choice: "auto", getName: (name) => name };
 
 function createBody(over: Partial<UpstreamInput>) {
-  const base = { model: "m", instructions: null, turns: [], functions: none, format: null };
+  const base = { model: "m", system: null, turns: [], functions: none, format: null };
   return chatWire.createRequest({ ...base, ...over });
 }
 
-function createMessages(...turns: readonly ChatTurn[]) {
+function createMessages(...turns: readonly ArrangedTurn[]) {
   return Object(createBody({ turns })).messages;
 }
 
@@ -24,19 +25,15 @@ const createCall = (id: string, result: ChatCall["result"] = [{ text: `${id}.` }
 const picture = { image: "https://a.test/b.png", detail: null };
 
 describe("chatWire.createRequest()", () => {
-  test("sends instructions first, developer messages as system messages, and plain strings as text", () => {
-    const turns: readonly ChatTurn[] = [
-      { role: "developer", parts: [{ text: "A." }] },
-      { role: "system", parts: [{ text: "B." }] },
+  test("sends the system text first, and plain strings as text", () => {
+    const turns: readonly ArrangedTurn[] = [
       { role: "user", parts: [{ text: "C." }, { text: "D." }] },
       { role: "assistant", text: "E.", calls: [] },
     ];
-    expect(createBody({ turns, instructions: "Be brief." })).toEqual({
+    expect(createBody({ turns, system: "Be brief." })).toEqual({
       model: "m",
       messages: [
         { role: "system", content: "Be brief." },
-        { role: "system", content: "A." },
-        { role: "system", content: "B." },
         { role: "user", content: "C.\nD." },
         { role: "assistant", content: "E." },
       ],

@@ -1,7 +1,8 @@
 import { isPlainObject } from "../../../base/freeze.ts";
+import type { ArrangedTurn } from "./arrange-turns.ts";
 import type { ChatFunctions } from "./chat-functions.ts";
 import { type ChatPart, joinPartTexts } from "./chat-parts.ts";
-import type { ChatCall, ChatTurn } from "./chat-turns.ts";
+import type { ChatCall } from "./chat-turns.ts";
 import { readChatUsage } from "./read-usage.ts";
 import type { UpstreamAnswer, UpstreamCall, UpstreamInput, UpstreamWire } from "./upstream-wire.ts";
 
@@ -15,18 +16,12 @@ export const chatWire: UpstreamWire = Object.freeze({
 
 type Json = Readonly<Record<string, unknown>>;
 
-function createChatRequest({
-  model,
-  instructions,
-  turns,
-  functions,
-  format,
-}: UpstreamInput): object {
-  const system = instructions === null ? [] : [{ role: "system", content: instructions }];
+function createChatRequest({ model, system, turns, functions, format }: UpstreamInput): object {
+  const first = system === null ? [] : [{ role: "system", content: system }];
   const responseFormat = toResponseFormat(format);
   return {
     model,
-    messages: [...system, ...turns.flatMap(toMessages)],
+    messages: [...first, ...turns.flatMap(toMessages)],
     ...toChatTools(functions),
     ...(responseFormat && { response_format: responseFormat }),
     stream: false,
@@ -55,12 +50,8 @@ function toResponseFormat(format: Json | null): object | null {
   return { type, json_schema: described };
 }
 
-function toMessages(turn: ChatTurn): readonly object[] {
-  if (turn.role !== "assistant") {
-    // Servers with their own templates do not support the developer role.
-    const role = turn.role === "user" ? "user" : "system";
-    return [{ role, content: toContent(turn.parts) }];
-  }
+function toMessages(turn: ArrangedTurn): readonly object[] {
+  if (turn.role === "user") return [{ role: "user", content: toContent(turn.parts) }];
   const { text, calls } = turn;
   if (calls.length === 0) return [{ role: "assistant", content: text }];
   const content = text === "" ? null : text;

@@ -6,7 +6,7 @@ import type { UpstreamInput } from "./upstream-wire.ts";
 const none: ChatFunctions = { all: [], choice: "auto", getName: (name) => name };
 
 function createBody(over: Partial<UpstreamInput>) {
-  const base = { model: "m", instructions: null, turns: [], functions: none, format: null };
+  const base = { model: "m", system: null, turns: [], functions: none, format: null };
   return responsesWire.createRequest({ ...base, ...over });
 }
 
@@ -18,10 +18,9 @@ describe("responsesWire.createRequest()", () => {
     const format = { type: "json_schema", name: "a", schema: {} };
     expect(
       createBody({
-        instructions: "Be brief.",
+        system: "Be brief.",
         format,
         turns: [
-          { role: "developer", parts: [{ text: "A." }] },
           { role: "user", parts: [{ text: "B." }, picture] },
           { role: "assistant", text: "", calls: [call, shown] },
           { role: "assistant", text: "C.", calls: [{ ...call, id: "3" }] },
@@ -32,7 +31,6 @@ describe("responsesWire.createRequest()", () => {
       model: "m",
       instructions: "Be brief.",
       input: [
-        { type: "message", role: "developer", content: [{ type: "input_text", text: "A." }] },
         {
           type: "message",
           role: "user",

@@ -1,7 +1,8 @@
 import { isPlainObject } from "../../../base/freeze.ts";
+import type { ArrangedTurn } from "./arrange-turns.ts";
 import type { ChatFunctions } from "./chat-functions.ts";
 import { type ChatPart, joinPartTexts } from "./chat-parts.ts";
-import type { ChatCall, ChatTurn } from "./chat-turns.ts";
+import type { ChatCall } from "./chat-turns.ts";
 import { readResponseUsage } from "./read-usage.ts";
 import type { UpstreamAnswer, UpstreamInput, UpstreamWire } from "./upstream-wire.ts";
 
@@ -17,14 +18,14 @@ type Json = Readonly<Record<string, unknown>>;
 
 function createResponsesRequest({
   model,
-  instructions,
+  system,
   turns,
   functions,
   format,
 }: UpstreamInput): object {
   return {
     model,
-    ...(instructions !== null && { instructions }),
+    ...(system !== null && { instructions: system }),
     input: turns.flatMap(toTurnItems),
     ...toResponsesTools(functions),
     ...(format && { text: { format } }),
@@ -46,10 +47,9 @@ function toResponsesTools({ all, choice }: ChatFunctions): object {
   return { tools, tool_choice: named };
 }
 
-function toTurnItems(turn: ChatTurn): readonly object[] {
-  if (turn.role !== "assistant") {
-    return [{ type: "message", role: turn.role, content: turn.parts.map(toResponsesPart) }];
-  }
+function toTurnItems(turn: ArrangedTurn): readonly object[] {
+  if (turn.role === "user")
+    return [{ type: "message", role: "user", content: turn.parts.map(toResponsesPart) }];
   const { text, calls } = turn;
   const message = { type: "message", role: "assistant", content: text };
   return [

@@ -2,6 +2,7 @@ import { isPlainObject } from "../../../base/freeze.ts";
 import type { TokenUsage } from "../../../base/usage.ts";
 import type { LocalModel, ModelOptions, ModelRequest } from "../local-model.ts";
 import { getCatalog } from "../resolve-choice.ts";
+import { arrangeTurns } from "./arrange-turns.ts";
 import { createChatFunctions } from "./chat-functions.ts";
 import { type ChatTurn, toChatTurns } from "./chat-turns.ts";
 import { chatWire } from "./chat-wire.ts";
@@ -39,10 +40,9 @@ export function upstreamModel(options: UpstreamModelOptions): LocalModel {
   ) => {
     const functions = createChatFunctions(request);
     const history = toChatTurns(request.items, functions.getName, getCatalog(request));
-    const turns = [...history, ...corrections];
-    const { instructions } = request;
+    const { system, turns } = arrangeTurns(request.instructions, [...history, ...corrections]);
     const format = isPlainObject(request.format) ? request.format : null;
-    const input = { model, instructions, turns, functions, format };
+    const input = { model, system, turns, functions, format };
     const body = await exchange(wire.createRequest(input), signal);
     const answer = wire.readAnswer(body);
     if (typeof answer === "string") throw createFailure("returned no answer", answer);

@@ -1,6 +1,6 @@
 import type { TokenUsage } from "../../../base/usage.ts";
+import type { ArrangedTurn } from "./arrange-turns.ts";
 import type { ChatFunctions } from "./chat-functions.ts";
-import type { ChatTurn } from "./chat-turns.ts";
 
 /** An API of model servers: chat completions or Responses. */
 export interface UpstreamWire {
@@ -17,8 +17,9 @@ export interface UpstreamWire {
 /** The input of an upstream model, independent of the API. */
 export interface UpstreamInput {
   readonly model: string;
-  readonly instructions: string | null;
-  readonly turns: readonly ChatTurn[];
+  /** The system text, which comes first. */
+  readonly system: string | null;
+  readonly turns: readonly ArrangedTurn[];
   readonly functions: ChatFunctions;
   /** The client's `text.format`. */
   readonly format: Readonly<Record<string, unknown>> | null;
