@@ -1,7 +1,8 @@
 /**
  * One code review on two runtimes: OpenAI's Responses API with a container, and the Claude Agent SDK
- * with a folder. `--on openai` or `--on claude` selects one runtime. Without it, the review runs on
- * both, and the results are compared field by field.
+ * with a folder. Both stream, and what the model does is printed as it arrives. `--on openai` or
+ * `--on claude` selects one runtime. Without it, the review runs on both, and the results are compared
+ * field by field.
  */
 // needs: @anthropic-ai/claude-agent-sdk
 import { parseArgs } from "node:util";
@@ -11,7 +12,10 @@ import { review, runtimes } from "./runtimes.ts";
 /** Expected differences and their reasons. Any other difference is a bug. */
 const meant: readonly (readonly [RegExp, string])[] = [
   [/^events\[\d+\]\.(adapter|origin\.provider)$/, "events name the runtime"],
-  [/^events\[0\]\.text$/, "the workspace tells the model where its files are"],
+  [
+    /^events\[0\]\.(text|messages\[0\]\.text)$/,
+    "the workspace tells the model where its files are",
+  ],
   [/^events\[0\]\.hostedTools\[\d+\]/, "Claude also has file tools"],
   [/\.containerId$/, "Claude uses no container"],
   [/hostedCalls\[\d+\]\.(params|output|message)/, "on Claude code runs in Bash, untyped"],
@@ -49,6 +53,20 @@ if (on) {
   }
   for (const reason of [...reasons].sort()) console.log(`Expected difference: ${reason}.`);
 }
+// prints: openai: starts code_interpreter
+// prints: openai: ends code_interpreter
+// prints: openai: calls report_fault
+// prints: openai: starts code_interpreter
+// prints: openai: ends code_interpreter
+// prints: openai: calls report_fault
+// prints: openai: answers
+// prints: claude: starts code_interpreter
+// prints: claude: ends code_interpreter
+// prints: claude: calls report_fault
+// prints: claude: starts code_interpreter
+// prints: claude: ends code_interpreter
+// prints: claude: calls report_fault
+// prints: claude: answers
 // prints: - vents.py: opening() gives less than 0 percent
 // prints: - vents.py: opening() gives more than 100 percent
 // prints: 13 events on each: PromptRendered TurnStarted TurnCompleted ToolInvoked ToolInvoked TurnStarted TurnCompleted ToolInvoked ToolInvoked TurnStarted TurnCompleted PromptExecuted WorkspaceSynced

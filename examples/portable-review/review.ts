@@ -38,7 +38,8 @@ const reportFault = new Tool({
   },
 });
 
-export function reviewPrompt(workspace: WorkspaceSection): Prompt<z.infer<typeof Verdict>> {
+/** The instructions are system text. What the gardener wrote is not: it is sent as the user's. */
+export function createReviewPrompt(workspace: WorkspaceSection): Prompt<z.infer<typeof Verdict>> {
   const task = new MarkdownSection({
     key: "task",
     title: "Task",
@@ -46,11 +47,21 @@ export function reviewPrompt(workspace: WorkspaceSection): Prompt<z.infer<typeof
     tools: [reportFault],
     hostedTools: [codeInterpreterTool()],
   });
-  const sections = [task, workspace];
+  const complaint = new MarkdownSection({
+    key: "complaint",
+    title: "The gardener's complaint",
+    role: "user",
+    template: "$complaint",
+    params: z.object({ complaint: z.string() }),
+  });
+  const sections = [task, workspace, complaint];
   return new Prompt(
     new PromptTemplate({ ns: "portable", key: "review", sections, output: Verdict }),
-  );
+  ).bind({ complaint: "The vents want to open further than they can." });
 }
+
+/** The input of the evaluation, which follows the prompt. */
+export const question = "May we ship it?";
 
 // The scripted model, for both runtimes. Files, code and tools are real.
 

@@ -13,7 +13,8 @@ import {
   OpenAIContainerWorkspaceSection,
   type OpenAIContainerWorkspaceSectionOptions,
 } from "weakincentives/openai";
-import { allowedHostRoots, model, mounts, reviewPrompt } from "./review.ts";
+import { collectParts, type Parts } from "./parts.ts";
+import { allowedHostRoots, createReviewPrompt, model, mounts, question } from "./review.ts";
 
 /** The runtimes that can run the review. */
 export const runtimes = ["openai", "claude"] as const;
@@ -24,6 +25,8 @@ export type Runtime = (typeof runtimes)[number];
 export interface Reviewed {
   readonly response: object;
   readonly events: readonly object[];
+  /** What arrived in the stream, joined by call and turn. */
+  readonly parts: Parts;
   /** The report of the sync at cleanup. */
   readonly report: object;
   /** The synced file that the review's own tool wrote. */
@@ -36,15 +39,19 @@ export async function review(runtime: Runtime): Promise<Reviewed> {
   const { url } = await provider.listen();
   const session = new Session();
   const events: object[] = [];
-  session.bus.subscribe("*", (event) => void events.push(event));
+  session.bus.subscribe("*", (event) => {
+    if (event.type !== "TurnProgressed") events.push(event); // how many there are depends on the time
+  });
   const syncDestination = await mkdtemp(join(tmpdir(), "portable-review-"));
   const files = { session, mounts, allowedHostRoots, syncOnCleanup: true, syncDestination };
   const { adapter, workspace } = createRuntime(runtime, url, files);
   try {
-    const response = await adapter.evaluate(reviewPrompt(workspace), { session });
+    const stream = adapter.stream(createReviewPrompt(workspace), { session, input: question });
+    const parts = await collectParts(stream, (line) => console.log(`${runtime}: ${line}`));
+    const response = await stream.response;
     const report = await workspace.cleanup();
     const written = await readFile(join(syncDestination, "project/REVIEW.md"), "utf8");
-    return { response, events, report, written };
+    return { response, events, parts, report, written };
   } finally {
     await workspace.cleanup();
     await rm(syncDestination, { recursive: true });

@@ -1,0 +1,42 @@
+import type { StreamEvent } from "weakincentives";
+
+/** What a stream delivered, joined. */
+export interface Parts {
+  /** The text of each turn. */
+  readonly texts: readonly string[];
+  /** The name and arguments of each call to a tool of the agent. */
+  readonly toolCalls: readonly { readonly name: string; readonly arguments: unknown }[];
+  /** The kind and last status of each hosted call. */
+  readonly hostedCalls: readonly { readonly kind: string; readonly status: string }[];
+}
+
+/** Reads a stream to its end, and prints what begins as soon as it arrives. */
+export async function collectParts(
+  stream: AsyncIterable<StreamEvent>,
+  print: (line: string) => void,
+): Promise<Parts> {
+  const texts = new Map<number, string>();
+  const calls = new Map<string, { name: string; text: string }>();
+  const hostedCalls = new Map<string, { kind: string; status: string }>();
+  for await (const event of stream) {
+    if (event.type === "text") {
+      if (!texts.has(event.turn)) print("answers");
+      texts.set(event.turn, (texts.get(event.turn) ?? "") + event.delta);
+    } else if (event.type === "toolCall") {
+      const { callId, name, delta } = event;
+      if (!calls.has(callId)) print(`calls ${name}`);
+      calls.set(callId, { name, text: (calls.get(callId)?.text ?? "") + delta });
+    } else if (event.type === "hostedCall") {
+      const { callId, kind, status } = event;
+      if (!hostedCalls.has(callId)) print(`starts ${kind}`);
+      if (status === "completed" && hostedCalls.get(callId)?.status !== status)
+        print(`ends ${kind}`);
+      hostedCalls.set(callId, { kind, status });
+    }
+  }
+  const toolCalls = [...calls.values()].map(({ name, text }) => ({
+    name,
+    arguments: JSON.parse(text),
+  }));
+  return { texts: [...texts.values()], toolCalls, hostedCalls: [...hostedCalls.values()] };
+}
