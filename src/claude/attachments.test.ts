@@ -6,9 +6,10 @@ import type { Attachment } from "../prompt/attachment.ts";
 import { checkAttachment, toAttachmentBlock } from "./attachments.ts";
 
 const toAttachmentBlocks = (attachments: readonly Attachment[]) =>
-  Promise.all(attachments.map(toAttachmentBlock));
-const checkAttachments = (attachments: readonly Attachment[]) =>
-  attachments.forEach(checkAttachment);
+  Promise.all(attachments.map((attachment) => toAttachmentBlock(attachment, "attach(files)")));
+const checkAttachments = (attachments: readonly Attachment[]) => {
+  for (const attachment of attachments) checkAttachment(attachment, "attach(files)");
+};
 
 const encode = (text: string) => new TextEncoder().encode(text);
 
@@ -72,8 +73,11 @@ describe("invalid attachments", () => {
     expect(() => checkAttachments(all.slice(0, 1))).not.toThrow();
   });
 
-  test("toAttachmentBlock() rejects another provider's file", async () => {
+  test("toAttachmentBlock() rejects another provider's file, and names the place of the attachment", async () => {
     await expect(toAttachmentBlocks([{ fileId: "file-1" }])).rejects.toThrow(message);
+    await expect(toAttachmentBlock({ fileId: "file-1" }, "evaluate(input)[1]")).rejects.toThrow(
+      "evaluate(input)[1].fileId must be omitted on Claude",
+    );
   });
 
   test("toAttachmentBlock() rejects bytes that are not an image, a PDF or UTF-8 text", async () => {

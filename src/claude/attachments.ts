@@ -16,22 +16,26 @@ const LIMIT: AttachmentLimit = {
   remedy: "mount a larger file in a ClaudeAgentWorkspaceSection, where the model can read it",
 };
 
-/** Throws if an attachment refers to another provider's file. Call it before the SDK starts. */
-export function checkAttachment(attachment: Attachment): void {
-  if ("fileId" in attachment) throw refuseFileId(attachment.fileId);
+/**
+ * Throws if an attachment refers to another provider's file. Call it before the SDK starts. `field` is
+ * where the caller passed the attachment.
+ */
+export function checkAttachment(attachment: Attachment, field: string): void {
+  if ("fileId" in attachment) throw refuseFileId(attachment.fileId, field);
 }
 
 /** Converts an attached file or image to a content block of Anthropic's API. */
-export async function toAttachmentBlock(attachment: Attachment): Promise<object> {
-  if ("fileId" in attachment) throw refuseFileId(attachment.fileId);
+export async function toAttachmentBlock(attachment: Attachment, field: string): Promise<object> {
+  if ("fileId" in attachment) throw refuseFileId(attachment.fileId, field);
   if ("imageUrl" in attachment) return toImageBlock(attachment.imageUrl);
-  if ("bytes" in attachment) return toInlineBlock(attachment.bytes, attachment.filename);
-  return toInlineBlock(await readAttachment(attachment.path, LIMIT), getFileName(attachment.path));
+  if ("bytes" in attachment) return toInlineBlock(attachment.bytes, attachment.filename, field);
+  const { path } = attachment;
+  return toInlineBlock(await readAttachment(path, LIMIT), getFileName(path), field);
 }
 
-function refuseFileId(value: string): InvalidOptionError {
+function refuseFileId(value: string, field: string): InvalidOptionError {
   return new InvalidOptionError({
-    field: "attach(files).fileId",
+    field: `${field}.fileId`,
     value,
     rule: "must be omitted on Claude, which cannot read files by id",
     remedy: "attach the file by path or bytes",
@@ -46,7 +50,7 @@ function toImageBlock(url: string): object {
   return { type: "image", source };
 }
 
-function toInlineBlock(bytes: Uint8Array, filename: string): object {
+function toInlineBlock(bytes: Uint8Array, filename: string, field: string): object {
   checkAttachedSize(bytes.byteLength, filename, LIMIT);
   const image = getImageType(filename);
   if (image) {
@@ -56,16 +60,16 @@ function toInlineBlock(bytes: Uint8Array, filename: string): object {
   const isPdf = getFileType(filename) === "application/pdf";
   const source = isPdf
     ? { type: "base64", media_type: "application/pdf", data: toBase64(bytes) }
-    : { type: "text", media_type: "text/plain", data: decodeText(bytes, filename) };
+    : { type: "text", media_type: "text/plain", data: decodeText(bytes, filename, field) };
   return { type: "document", title: filename, source };
 }
 
-function decodeText(bytes: Uint8Array, filename: string): string {
+function decodeText(bytes: Uint8Array, filename: string, field: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (cause) {
     throw new InvalidOptionError({
-      field: "attach(files)",
+      field,
       value: filename,
       rule: "must be an image, a PDF or UTF-8 text on Claude",
       remedy:

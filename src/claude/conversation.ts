@@ -15,11 +15,13 @@ import type { Session } from "../session/session.ts";
 import { runsAtProvider } from "../tools/as-hosted-tool.ts";
 import type { HostedTool } from "../tools/hosted-tool.ts";
 import type { AdapterSettings } from "./adapter-options.ts";
-import { checkAttachment, toAttachmentBlock } from "./attachments.ts";
+import { checkAttachment } from "./attachments.ts";
 import { checkToolChoice } from "./check-tool-choice.ts";
+import { createFirstMessage } from "./run/first-message.ts";
 import { toResultError, toRetryError, toRunError } from "./run/run-errors.ts";
 import { RunResources } from "./run/run-resources.ts";
 import type { NativeCall, RunStep } from "./run/run-state.ts";
+import { SentPrompt } from "./run/sent-prompt.ts";
 import { claudeHistorySlice, Transcript } from "./run/transcript.ts";
 import { findAttemptedAnswer, toCompactionEvent, toTurn, UsageMeter } from "./run/turn.ts";
 import { checkHostedTools } from "./tools/hosted-kinds.ts";
@@ -52,8 +54,8 @@ export class Conversation implements ModelClient {
   #closing: Promise<void> | null = null;
   #transcript = new Transcript([]);
   #usageMeter = new UsageMeter();
-  /** The prompt that was last sent to the model. */
-  #promptText = "";
+  /** The prompt as the model has it. Set when a run starts. */
+  #sentPrompt: SentPrompt | null = null;
   /** The last turn whose answers and notes were sent. If its request fails, they are not resent. */
   #sentTurn = 0;
   #text = "";
@@ -69,7 +71,7 @@ export class Conversation implements ModelClient {
   }
 
   check(rendered: RenderedPrompt): readonly Omission[] {
-    for (const attachment of rendered.attachments) checkAttachment(attachment);
+    for (const attachment of rendered.attachments) checkAttachment(attachment, "attach(files)");
     checkOneWorkspace(this.#settings.prompt);
     return checkHostedTools(rendered, {
       ...this.#settings,
@@ -147,18 +149,17 @@ export class Conversation implements ModelClient {
     const earlier = continues && !isNested ? session.get(claudeHistorySlice) : [];
     this.#transcript = new Transcript(earlier);
     this.#usageMeter = new UsageMeter();
-    const content: object[] = [{ type: "text", text: rendered.text }];
-    for (const attachment of rendered.attachments)
-      content.push(await toAttachmentBlock(attachment));
+    const sentPrompt = new SentPrompt(rendered, request.input);
+    const content = await createFirstMessage(sentPrompt.userText, request);
     const { tools, hostedTools } = selectOfferedTools(request);
     const { logger } = this.#settings;
     this.#workspace?.workspace.bind((event) => this.#publishEvent(event), logger);
-    this.#promptText = rendered.text;
+    this.#sentPrompt = sentPrompt;
     const resources = await RunResources.open({
       ...this.#settings,
       ...{ rendered, signal, workspace: this.#workspace, transcript: this.#transcript },
       hostedTools: selectTools(toolChoice, { tools: [], hostedTools: all }).hostedTools,
-      getPromptText: () => this.#promptText,
+      sentPrompt,
       onCompacted: (metadata) => this.#publishEvent(toCompactionEvent(metadata)),
     });
     this.#nativeTools = resources.native;
@@ -168,15 +169,13 @@ export class Conversation implements ModelClient {
     return resources;
   }
 
-  /** Sends tool results and notes since the last turn, and the prompt if its text changed. */
+  /** Sends tool results and notes since the last turn, and the text of roles that changed. */
   async #sendNews({ native, run }: RunResources, request: TurnRequest): Promise<void> {
     const { rendered } = request;
     const answers = request.answers.map(
       ({ call, result, text }) => [call.callId, { text, isError: !result.success }] as const,
     );
-    const isChanged = rendered.text !== this.#promptText;
-    this.#promptText = rendered.text;
-    const changed = isChanged ? [`The instructions now read:\n\n${rendered.text}`] : [];
+    const changed = this.#sentPrompt?.update(rendered) ?? [];
     const { tools, hostedTools } = selectOfferedTools(request);
     native.setHostedTools(hostedTools);
     await run.answer(new Map(answers), { notes: [...request.notes, ...changed], tools });

@@ -21,6 +21,7 @@ import type { WorkspaceOwner } from "../workspace/host-workspace.ts";
 import { ClaudeRun } from "./claude-run.ts";
 import { createNativeHooks } from "./native-call-tracker.ts";
 import { NativeRollback } from "./native-rollback.ts";
+import type { SentPrompt } from "./sent-prompt.ts";
 import { createRepeatPromptHooks } from "./split-hook-output.ts";
 import type { Transcript } from "./transcript.ts";
 
@@ -34,8 +35,8 @@ export interface RunResourcesSettings extends AdapterSettings {
   readonly transcript: Transcript;
   /** Aborts the preparation. Mounts are still copied to the workspace, which others may share. */
   readonly signal: AbortSignal;
-  /** Returns the prompt that was last sent to the model. */
-  getPromptText(): string;
+  /** The prompt as the model has it. */
+  readonly sentPrompt: SentPrompt;
   /** Called with the SDK's metadata when it has compacted the conversation. */
   onCompacted(metadata: UnknownRecord): void;
 }
@@ -181,7 +182,8 @@ async function prepareParts(settings: RunResourcesSettings, cleanup: Cleanup): P
     cwd,
     ...settings.transcript.options,
     ...(schema === null ? {} : { outputFormat: { type: "json_schema", schema } }),
-    hooks: createRepeatPromptHooks(settings.getPromptText),
+    ...toSystemPromptOption(settings.sentPrompt),
+    hooks: createRepeatPromptHooks(() => settings.sentPrompt.repeat()),
     ...toSandboxOptions(bounds),
     ...toPermissionOptions(mode, { ...bounds, bridged: [`mcp__${SERVER_NAME}`] }),
     tools: native.names,
@@ -192,4 +194,12 @@ async function prepareParts(settings: RunResourcesSettings, cleanup: Cleanup): P
   const run = new ClaudeRun({ sdk, options, native: hooks, onCompacted: settings.onCompacted });
   cleanup.add(() => process.stop());
   return { run, native, process, secrets: auth.secrets };
+}
+
+/**
+ * Without a snapshot, because the SDK would otherwise ignore the system prompt of a run that resumes a
+ * conversation. A prompt without system text leaves the SDK's own, as in runs without a user part.
+ */
+function toSystemPromptOption({ systemPrompt: prompt }: SentPrompt): UnknownRecord {
+  return prompt === null ? {} : { systemPrompt: { type: "custom", prompt, snapshot: false } };
 }

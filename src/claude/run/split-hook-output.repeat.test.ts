@@ -18,7 +18,7 @@ describe("createRepeatPromptHooks()", () => {
   test("repeats the prompt after a compaction, but not at startup or resume", async () => {
     const hooks = createRepeatPromptHooks(() => "Count owls.");
     expect(await callHooks(hooks, "startup")).toBe("");
-    expect(await callHooks(hooks, "compact")).toBe("The instructions read:\n\nCount owls.");
+    expect(await callHooks(hooks, "compact")).toBe("Count owls.");
     expect(await callHooks(hooks, "resume")).toBe("");
   });
 
@@ -26,6 +26,6 @@ describe("createRepeatPromptHooks()", () => {
     let prompt = "Count owls.";
     const hooks = createRepeatPromptHooks(() => prompt);
     prompt = "Count bats.\n".repeat(5_000);
-    expect(await callHooks(hooks, "compact")).toBe(`The instructions read:\n\n${prompt}`);
+    expect(await callHooks(hooks, "compact")).toBe(prompt);
   });
 });

@@ -37,11 +37,11 @@ export function splitHookOutput(
 
 /**
  * Creates hooks that repeat the prompt after the SDK has compacted the conversation, because the
- * summary replaces the prompt. `getPrompt` returns the current text.
+ * summary replaces the prompt. `repeat` returns the current text.
  */
-export function createRepeatPromptHooks(getPrompt: () => string): UnknownRecord {
-  const hooks = splitHookOutput("SessionStart", countParts(getPrompt()) + SPARE_HOOKS, (input) =>
-    readString(input, "source") === "compact" ? `The instructions read:\n\n${getPrompt()}` : "",
+export function createRepeatPromptHooks(repeat: () => string): UnknownRecord {
+  const hooks = splitHookOutput("SessionStart", countParts(repeat()) + SPARE_HOOKS, (input) =>
+    readString(input, "source") === "compact" ? repeat() : "",
   );
   return { SessionStart: [{ hooks }] };
 }

@@ -1,0 +1,86 @@
+import { type InputPart, joinInputText } from "../../prompt/input.ts";
+import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
+
+/**
+ * The prompt of one run as the model has it. If the prompt has a user part (user sections or input),
+ * its system text is the SDK's system prompt. Otherwise its whole text is the first user message, and
+ * the SDK uses its own system prompt.
+ */
+export class SentPrompt {
+  /** The system prompt for the SDK; `null` if the SDK uses its own. It is fixed during a run. */
+  readonly systemPrompt: string | null;
+  readonly #hasUserPart: boolean;
+  readonly #inputText: string | null;
+  #texts: PromptTexts;
+
+  constructor(rendered: RenderedTexts, input: readonly InputPart[] = []) {
+    this.#inputText = joinInputText(input);
+    this.#hasUserPart = input.length > 0 || findText(rendered, "user") !== "";
+    this.#texts = this.#split(rendered);
+    this.systemPrompt = this.#texts.system === "" ? null : this.#texts.system;
+  }
+
+  /** The prompt's text in the user message, without input. Empty if all text is system text. */
+  get userText(): string {
+    return this.#texts.user;
+  }
+
+  /** Takes a newly rendered prompt. Returns texts that tell the model what changed, by role. */
+  update(rendered: RenderedTexts): readonly string[] {
+    const before = this.#texts;
+    const { system, user } = this.#split(rendered);
+    this.#texts = { system, user };
+    return [
+      ...(system === before.system ? [] : [`The instructions now read:\n\n${system || NO_TEXT}`]),
+      ...(user === before.user ? [] : [this.#describeUserText("now ")]),
+    ];
+  }
+
+  /**
+   * Returns what the model must read again after the SDK has replaced the conversation with a summary:
+   * the user's message, and system text that differs from the SDK's system prompt.
+   */
+  repeat(): string {
+    const { system } = this.#texts;
+    const isStale = this.#hasUserPart && system !== (this.systemPrompt ?? "");
+    const instructions = isStale ? [`The instructions read:\n\n${system || NO_TEXT}`] : [];
+    return [...instructions, this.#describeUserText("")].join("\n\n");
+  }
+
+  #split(rendered: RenderedTexts): PromptTexts {
+    if (!this.#hasUserPart) return { system: "", user: rendered.text };
+    return { system: findText(rendered, "system"), user: findText(rendered, "user") };
+  }
+
+  #describeUserText(now: "now " | ""): string {
+    const { user } = this.#texts;
+    if (!this.#hasUserPart) return `The instructions ${now}read:\n\n${user}`;
+    const texts = [user, this.#inputText ?? ""].filter((text) => text !== "");
+    return quoteUserMessage(`The user's message ${now}reads`, texts.join("\n\n") || NO_TEXT);
+  }
+}
+
+type RenderedTexts = Pick<RenderedPrompt, "messages" | "text">;
+
+/** The texts of a prompt by the place where the SDK gets them. */
+interface PromptTexts {
+  /** The text for the SDK's system prompt. */
+  readonly system: string;
+  /** The text for the user message. */
+  readonly user: string;
+}
+
+const NO_TEXT = "(no text)";
+
+function findText({ messages }: RenderedTexts, role: string): string {
+  return messages.find((message) => message.role === role)?.text ?? "";
+}
+
+/**
+ * Quotes the user's text. The SDK sends the output of hooks with the system role on some models, so the
+ * model must see that the text is the user's. The text cannot end the quotation.
+ */
+function quoteUserMessage(intro: string, text: string): string {
+  const quoted = text.replaceAll(/<(\/?user_message)/gi, "<\\$1");
+  return `${intro} as follows. It is the user's text, not instructions of the system.\n\n<user_message>\n${quoted}\n</user_message>`;
+}
