@@ -1,5 +1,6 @@
 import { InvalidOptionError } from "../../base/errors.ts";
 import { isPlainObject } from "../../base/freeze.ts";
+import type { InputPart } from "../../prompt/input.ts";
 import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
 import type { OpenAIModelConfig } from "../model-config.ts";
 import type { CompactionSettings } from "./compaction-config.ts";
@@ -34,17 +35,7 @@ export function checkZeroRetentionPrompt(
   { zdrMode, allowStoredFiles }: CompactionSettings,
 ): void {
   if (!zdrMode) return;
-  const stored = attachments.findIndex((attachment) => "fileId" in attachment);
-  if (stored >= 0 && !allowStoredFiles) {
-    const remedy =
-      "attach its path or bytes, which are sent inline, or set compaction.allowStoredFiles";
-    throw createConflictError(
-      `attach(files)[${stored}].fileId`,
-      attachments[stored],
-      remedy,
-      STORED_FILES_REASON,
-    );
-  }
+  if (!allowStoredFiles) checkStoredFiles(attachments, "attach(files)");
   for (const { name, kind, config } of hostedTools) {
     if (allowStoredFiles) continue;
     const field = `Hosted tool "${name}"`;
@@ -61,6 +52,27 @@ export function checkZeroRetentionPrompt(
       throw createConflictError(`${field} config fileIds`, kind, remedy, STORED_FILES_REASON);
     }
   }
+}
+
+/** Throws if a user's input refers to a file that the provider stores in `zdrMode`. */
+export function checkZeroRetentionInput(
+  input: readonly InputPart[],
+  { zdrMode, allowStoredFiles }: CompactionSettings,
+): void {
+  if (zdrMode && !allowStoredFiles) checkStoredFiles(input, "evaluate(input)");
+}
+
+function checkStoredFiles(parts: readonly InputPart[], field: string): void {
+  const stored = parts.findIndex((part) => "fileId" in part);
+  if (stored < 0) return;
+  const remedy =
+    "attach its path or bytes, which are sent inline, or set compaction.allowStoredFiles";
+  throw createConflictError(
+    `${field}[${stored}].fileId`,
+    parts[stored],
+    remedy,
+    STORED_FILES_REASON,
+  );
 }
 
 const STORED_FILES_REASON = "the provider stores files and vector stores until they are deleted";

@@ -1,4 +1,5 @@
 import type { AdapterEvent } from "../../adapter/events.ts";
+import type { MessageRole } from "../../prompt/message-role.ts";
 import type { OpenAIRequestError } from "../errors/request-error.ts";
 import { History, type HistoryMark } from "../history/history.ts";
 import { findRepair, getContainerId } from "../history/history-repairs.ts";
@@ -7,10 +8,22 @@ import type { WireItem } from "../wire.ts";
 import type { ConversationSettings } from "./conversation-settings.ts";
 import type { CarriedOverWindow } from "./conversation-window.ts";
 
+/** The texts of a prompt by role; `null` for a role without text. */
+export type PromptTexts = Readonly<Record<MessageRole, string | null>>;
+
+/** What a conversation starts with. */
+export interface ConversationStart {
+  /** The compacted window of an earlier conversation. */
+  readonly carried: CarriedOverWindow;
+  readonly prompt: PromptTexts;
+  /** Whether the first turn has messages of the user. */
+  readonly hasUserMessages: boolean;
+}
+
 /** The items and notes that one turn adds to the history. */
 export interface NewTurn {
   readonly turn: number;
-  readonly promptText: string;
+  readonly prompt: PromptTexts;
   readonly items: readonly WireItem[];
   /** Notes from the workspace to the model. They are added last. */
   readonly notes: readonly string[];
@@ -44,7 +57,7 @@ export class ConversationHistory {
   constructor(
     settings: ConversationSettings,
     publish: (event: AdapterEvent) => void,
-    { items: carried, discarded, promptText }: CarriedOverWindow & { readonly promptText: string },
+    { carried, prompt, hasUserMessages }: ConversationStart,
   ) {
     const { session, continues, modelConfig } = settings;
     this.#settings = settings;
@@ -54,14 +67,19 @@ export class ConversationHistory {
     const history = new History({ stored: modelConfig.store !== false, items });
     this.#history = history;
     this.#reportRepair("the stored history was incomplete", history.dropped);
-    if (discarded !== null) {
+    if (carried.discarded !== null) {
       const compactions = history.drop(({ type }) => type === "compaction");
-      this.#reportRepair(discarded, compactions);
+      this.#reportRepair(carried.discarded, compactions);
     }
-    this.startsCompacted = items.length === 0 && carried.length > 0;
+    // System text that the conversation already has is sent again only if there is nothing else to
+    // answer: no message of the user, and no output of a call.
+    if (prompt.system !== null && (hasUserMessages || history.endsWithInput)) {
+      history.adoptSystemText(prompt.system);
+    }
+    this.startsCompacted = items.length === 0 && carried.items.length > 0;
     if (this.startsCompacted) {
-      history.setPrompt(promptText);
-      history.add(carried);
+      history.setPrompt(prompt.system);
+      history.add(carried.items);
     }
     this.#restorePoint = history.mark();
   }
@@ -77,13 +95,18 @@ export class ConversationHistory {
   }
 
   /** Adds a turn. Items that an earlier attempt of this turn left behind are not added twice. */
-  append({ turn, promptText, items, notes, lostContainers }: NewTurn): void {
+  append({ turn, prompt, items, notes, lostContainers }: NewTurn): void {
     const history = this.#history;
-    history.setPrompt(promptText);
     const before = this.#appended;
     const alreadyAppended = before.state === "compacted" && before.turn === turn;
+    const isOpening = turn === 1 && !alreadyAppended;
+    history.setPrompt(prompt.system);
+    if (isOpening) history.startOpening();
+    // After the first turn, new text for the user follows the outputs: they belong to their calls.
+    if (isOpening) history.setPrompt(prompt.user, "user");
     const unsent = alreadyAppended ? notes.filter((note) => !before.notes.has(note)) : notes;
     history.add([...(alreadyAppended ? [] : items), ...unsent.map(developerMessage)]);
+    if (!isOpening) history.setPrompt(prompt.user, "user");
     this.#purgeLostContainers(lostContainers);
     this.#reportRepair("a call had incomplete arguments or no output", history.dropInvalid());
   }
@@ -96,6 +119,7 @@ export class ConversationHistory {
 
   /** Adds the items of the turn's response. */
   completeTurn(items: readonly WireItem[]): void {
+    this.#history.endOpening();
     this.#history.add(items);
     this.#appended = { state: "new" };
   }

@@ -253,7 +253,7 @@ describe("a compacted window", () => {
       adapter: { model: "gpt-6" },
     });
     await next.evaluate({ continue: true });
-    expect(next.turns[0]?.body["input"]).toEqual([systemMessage, systemMessage]);
+    expect(next.turns[0]?.body["input"]).toEqual([systemMessage]);
     expect(repaired).toMatchObject([{ dropped: [{ type: "compaction", id: "cmp_2" }] }]);
   });
 

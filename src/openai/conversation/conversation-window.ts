@@ -19,6 +19,7 @@ import { OpenAIRequestError } from "../errors/request-error.ts";
 import type { History } from "../history/history.ts";
 import { classifyItem, getPairSide } from "../history/history-pairs.ts";
 import { withRetries } from "../http/retry.ts";
+import { getMessageText } from "../request/request.ts";
 import type { WireItem } from "../wire.ts";
 import type { RequestBase } from "./attempt-exchange.ts";
 import type { ConversationSettings } from "./conversation-settings.ts";
@@ -36,7 +37,7 @@ export interface CarriedOverWindow {
   readonly discarded: string | null;
 }
 
-/** Compacts a conversation that exceeds its threshold. The prompt is never compacted. */
+/** Compacts a conversation that exceeds its threshold. The prompt's system text is never compacted. */
 export class ConversationWindow {
   readonly #settings: ConversationSettings;
   readonly #publish: (event: AdapterEvent) => void;
@@ -97,7 +98,7 @@ export class ConversationWindow {
     if (!compaction.enabled || compaction.strategy !== "endpoint") return false;
     this.#baseBytes = measured.base.text.length * MAX_BYTES_PER_CHARACTER;
     if (history.length === this.#itemsAfterCompaction) return false;
-    if (this.#estimateMaxTokens(history, measured) <= this.#pacer.limit) return false;
+    if (this.#estimateMaxTokens(history) <= this.#pacer.limit) return false;
     if (!isCompactable(history)) return false;
     const tokens = await this.#countTokens(history, measured);
     if (tokens === null) return false;
@@ -183,10 +184,9 @@ export class ConversationWindow {
    * covers everything sent so far. Bytes do not include attached files and images, so with attachments
    * only the last count gives a bound.
    */
-  #estimateMaxTokens({ byteLength }: History, { rendered }: MeasuredRequest): number {
+  #estimateMaxTokens({ byteLength, hasAttachments }: History): number {
     const base = this.#baseBytes;
-    const byBytes =
-      rendered.attachments.length === 0 ? byteLength + base : Number.POSITIVE_INFINITY;
+    const byBytes = hasAttachments ? Number.POSITIVE_INFINITY : byteLength + base;
     const last = this.#lastCount;
     if (!last) return byBytes;
     const grown = Math.max(0, byteLength - last.bytes) + Math.max(0, base - last.base);
@@ -225,9 +225,10 @@ export class ConversationWindow {
     const before = history.length;
     const { model, session, client, timeoutMs } = this.#settings;
     const { rendered, base, signal } = measured;
+    const instructions = getMessageText(rendered.messages, "system") ?? undefined;
     const result = await compactItems(history.window, tokens, {
       ...{ client, model, session, timeoutMs, signal, retry: this.#settings },
-      ...{ promptName: rendered.promptName, instructions: rendered.text, secrets: base.secrets },
+      ...{ promptName: rendered.promptName, instructions, secrets: base.secrets },
       judge: (sizes) => this.#pacer.judge(sizes),
       storesResult: !this.#isNested,
     });

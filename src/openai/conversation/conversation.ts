@@ -11,20 +11,21 @@ import { addUsage, noUsage } from "../../base/usage.ts";
 import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import { withoutText } from "../codecs/message-text.ts";
-import { checkZeroRetentionPrompt } from "../compaction/zero-retention.ts";
+import { checkZeroRetentionInput, checkZeroRetentionPrompt } from "../compaction/zero-retention.ts";
 import type { OpenAIRequestError } from "../errors/request-error.ts";
-import { createAttachmentMessage } from "../request/attachments.ts";
+import { createAttachmentMessage, createInputMessage } from "../request/attachments.ts";
 import {
   collectHeaders,
-  createPromptText,
+  createSystemText,
   createWireRequest,
   findNamedContainers,
+  getMessageText,
   toOutputItem,
 } from "../request/request.ts";
 import { checkHostedTools, toWireEntries } from "../request/tool-support.ts";
 import { mapTools, readResponse } from "../response/response.ts";
 import { collectToolSecrets, readSecrets } from "../secrets.ts";
-import type { WireItem, WireMessage } from "../wire.ts";
+import type { WireItem } from "../wire.ts";
 import {
   attemptExchange,
   type RawResponse,
@@ -33,7 +34,7 @@ import {
 } from "./attempt-exchange.ts";
 import { checkContainers } from "./check-containers.ts";
 import { ConversationContainer, type PromptWorkspace } from "./conversation-container.ts";
-import { ConversationHistory, developerMessage } from "./conversation-history.ts";
+import { ConversationHistory, developerMessage, type PromptTexts } from "./conversation-history.ts";
 import type { ConversationSettings } from "./conversation-settings.ts";
 import { ConversationWindow } from "./conversation-window.ts";
 
@@ -47,7 +48,8 @@ export class Conversation implements ModelClient {
   readonly #window: ConversationWindow;
   #history: ConversationHistory | null = null;
   #base: CachedBase | null = null;
-  #attachments: Promise<WireMessage | null> | null = null;
+  /** The messages with the prompt's attachments and the user's input. */
+  #userMessages: Promise<readonly WireItem[]> | null = null;
   #hasCheckedContainers = false;
   /** The last request that was answered, without its input. */
   #lastRequest: (Pick<TurnWork["request"], "rendered"> & Pick<TurnWork, "base">) | null = null;
@@ -120,7 +122,8 @@ export class Conversation implements ModelClient {
 
   /** Step 1: prepares the container, the request and the history. */
   async #prepare(request: TurnRequest): Promise<TurnWork> {
-    const { rendered, signal } = request;
+    const { rendered, signal, input = [] } = request;
+    checkZeroRetentionInput(input, this.#settings.compaction);
     const notes = await this.#container.prepare(rendered.promptName, signal);
     this.#history ??= this.#startHistory(request);
     const base = this.#getRequestBase(request);
@@ -135,8 +138,8 @@ export class Conversation implements ModelClient {
     const items = await this.#createNewItems(request);
     const { lostContainers } = this.#container;
     const { turn, rendered } = request;
-    const promptText = createPromptText(rendered, this.#settings.codecs);
-    conversation.append({ turn, promptText, items, notes, lostContainers });
+    const prompt = this.#getPromptTexts(rendered);
+    conversation.append({ turn, prompt, items, notes, lostContainers });
     work.items = [...items, ...notes.map(developerMessage)];
   }
 
@@ -222,24 +225,28 @@ export class Conversation implements ModelClient {
     this.#hasCheckedContainers = true;
   }
 
-  #startHistory({ rendered, isNested = false }: TurnRequest): ConversationHistory {
-    const carried = this.#window.loadCarriedOver({ isNested });
-    const conversation = new ConversationHistory(this.#settings, (event) => this.#publish(event), {
-      ...carried,
-      promptText: createPromptText(rendered, this.#settings.codecs),
-    });
+  #startHistory({ rendered, input = [], isNested = false }: TurnRequest): ConversationHistory {
+    const prompt = this.#getPromptTexts(rendered);
+    const hasUserMessages = prompt.user !== null || rendered.attachments.length + input.length > 0;
+    const start = { carried: this.#window.loadCarriedOver({ isNested }), prompt, hasUserMessages };
+    const publish = (event: AdapterEvent) => this.#publish(event);
+    const conversation = new ConversationHistory(this.#settings, publish, start);
     if (conversation.startsCompacted) this.#window.onStart(conversation.history);
     return conversation;
   }
 
+  #getPromptTexts(rendered: RenderedPrompt): PromptTexts {
+    const system = createSystemText(rendered, this.#settings.codecs);
+    return { system, user: getMessageText(rendered.messages, "user") };
+  }
+
   /** Creates the items for everything since the last request, in the order that the model reads them. */
-  async #createNewItems({ turn, rendered, answers, delegatedResults, notes }: TurnRequest) {
-    const { attachments } = rendered;
-    const isAttached = turn === 1 && attachments.length > 0;
-    if (isAttached) this.#attachments ??= createAttachmentMessage(attachments);
-    const attached = isAttached ? await this.#attachments : null;
+  async #createNewItems(request: TurnRequest): Promise<readonly WireItem[]> {
+    const { turn, answers, delegatedResults, notes } = request;
+    if (turn === 1) this.#userMessages ??= createUserMessages(request);
+    const messages = turn === 1 ? await this.#userMessages : null;
     return [
-      ...(attached ? [{ ...attached }] : []),
+      ...(messages ?? []),
       ...delegatedResults.flatMap((call) => this.#createAnswerItems(call)),
       ...answers.map((answer) => ({ ...toOutputItem(answer) })),
       ...notes.map(developerMessage),
@@ -287,6 +294,16 @@ interface CachedBase {
   readonly containerId: string | null;
   readonly serverThreshold: number | null;
   readonly base: RequestBase;
+}
+
+/** Creates the messages with the prompt's attachments and the user's input. */
+async function createUserMessages({
+  rendered,
+  input = [],
+}: TurnRequest): Promise<readonly WireItem[]> {
+  const attached = await createAttachmentMessage(rendered.attachments);
+  const message = await createInputMessage(input);
+  return [attached, message].filter((one) => one !== null).map((one) => ({ ...one }));
 }
 
 /** Creates the request field that makes the server compact. */

@@ -1,5 +1,5 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import { readStringOrNull } from "../../base/json.ts";
+import { readRecords, readStringOrNull } from "../../base/json.ts";
 import type { WireItem } from "../wire.ts";
 
 /** Whether the provider stores its responses. If not, no item may be referenced by its id. */
@@ -127,6 +127,13 @@ export function classifyItem(item: object): "reasoning" | "input" | "produced" {
   if (type === "reasoning") return type;
   if (type === "message") return isInputMessage(item) ? "input" : "produced";
   return type.endsWith(OUTPUT) || type === "mcp_approval_response" ? "input" : "produced";
+}
+
+/** Whether a message contains a file or an image. */
+export function hasAttachment(item: object): boolean {
+  if (!isPlainObject(item)) return false;
+  const parts = readRecords(item, "content");
+  return parts.some(({ type }) => type === "input_file" || type === "input_image");
 }
 
 /** Returns which half of a call-and-output pair an item is, or `null` for an unpaired type. */

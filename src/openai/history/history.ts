@@ -1,6 +1,9 @@
 import type { HistoryStep } from "../../adapter/model-client.ts";
+import type { MessageRole } from "../../prompt/message-role.ts";
 import type { WireItem } from "../wire.ts";
 import {
+  classifyItem,
+  hasAttachment,
   keepValidHistory,
   markRemainingItems,
   markValidItems,
@@ -21,7 +24,7 @@ export interface HistoryOptions extends StorageMode {
 export interface HistoryMark {
   readonly contents: HistoryContents;
   readonly count: number;
-  readonly promptIndex: number | null;
+  readonly prompt: PromptPlaces;
 }
 
 /**
@@ -32,10 +35,10 @@ export class History {
   /** Items of the earlier conversation that were dropped because the provider would reject them. */
   readonly dropped: readonly WireItem[];
   readonly #storage: StorageMode;
-  #contents: HistoryContents = { items: [], bytes: new ItemBytes() };
+  #contents = createContents();
   #pairMonitor: PairMonitor;
-  /** The index of the prompt's item. */
-  #promptIndex: number | null = null;
+  #prompt: PromptPlaces = NO_PROMPT;
+  #hasAttachments = false;
   /** The items at the last step, and how many of them are known to be unchanged since. */
   #lastStep: { readonly items: readonly WireItem[]; readonly count: number };
 
@@ -58,10 +61,24 @@ export class History {
     return this.#contents.items.length;
   }
 
-  /** All items except the prompt, in the form that is sent. */
+  /** All items except the prompt's system text and its opening, in the form that is sent. */
   get window(): readonly WireItem[] {
-    const rest = this.items.filter((_item, index) => index !== this.#promptIndex);
-    return rest.map((item) => toSentItem(item, this.#storage));
+    const { system, opening } = this.#prompt;
+    const rest = this.items.slice(0, opening ?? this.length);
+    return rest
+      .filter((_item, index) => index !== system)
+      .map((item) => toSentItem(item, this.#storage));
+  }
+
+  /** Whether an item contains a file or an image, whose tokens do not depend on the item's bytes. */
+  get hasAttachments(): boolean {
+    return this.#hasAttachments;
+  }
+
+  /** Whether the last item waits for the model: a message to it, or the output of a call. */
+  get endsWithInput(): boolean {
+    const last = this.items.at(-1);
+    return last !== undefined && classifyItem(last) === "input";
   }
 
   /** The size of all items in bytes, in the form that is sent. */
@@ -74,16 +91,43 @@ export class History {
     return new Set(this.items.map(getContainerId).filter((id) => id !== null));
   }
 
-  /** Adds the prompt, or replaces it at its position if its text has changed. */
-  setPrompt(text: string): void {
-    const message = { type: "message", role: "system", content: text };
-    const index = this.#promptIndex;
+  /**
+   * Takes the last system message as the prompt's system text if it has the same text. Returns whether
+   * it does.
+   */
+  adoptSystemText(text: string): boolean {
+    const index = this.items.findLastIndex(({ role }) => role === "system");
+    if (this.items[index]?.["content"] !== text) return false;
+    this.#prompt = { ...this.#prompt, system: index };
+    return true;
+  }
+
+  /**
+   * Adds the prompt's text of one role, or replaces it at its position if it has changed; `null`
+   * removes it. Text for the user that a compaction has replaced is added only if it has changed.
+   */
+  setPrompt(text: string | null, role: MessageRole = "system"): void {
+    const index = this.#prompt[role];
     if (index === null) {
-      this.add([message]);
-      this.#promptIndex = this.length - 1;
+      if (text !== null && !(role === "user" && text === this.#prompt.compactedUser)) {
+        this.add([{ type: "message", role, content: text }]);
+        this.#prompt = { ...this.#prompt, [role]: this.length - 1 };
+      }
+    } else if (text === null) {
+      this.#keepMarked(this.items.map((_item, other) => other !== index));
     } else if (this.items[index]?.["content"] !== text) {
-      this.#replaceItem(index, message);
+      this.#replaceItem(index, { type: "message", role, content: text });
     }
+  }
+
+  /** Starts the opening: the items from here on are not compacted until `endOpening`. */
+  startOpening(): void {
+    this.#prompt = { ...this.#prompt, opening: this.length };
+  }
+
+  /** Ends the opening, because the model has answered it. */
+  endOpening(): void {
+    this.#prompt = { ...this.#prompt, opening: null };
   }
 
   /** Adds the items. If any of them cannot be serialized, adds none and throws. */
@@ -92,7 +136,7 @@ export class History {
     for (const text of texts) this.#contents.bytes.add(text);
     for (const item of items) {
       this.#contents.items.push(item);
-      this.#pairMonitor.observe(item);
+      this.#observe(item);
     }
   }
 
@@ -108,28 +152,35 @@ export class History {
     return this.#keepMarked(markRemainingItems(this.items, matches));
   }
 
-  /** Replaces everything except the prompt with a compacted window. */
+  /** Replaces everything except the prompt's system text and its opening with a compacted window. */
   replaceWithWindow(window: readonly WireItem[]): void {
-    const prompt = this.#promptIndex === null ? undefined : this.items[this.#promptIndex];
-    this.#setContents({ items: [], bytes: new ItemBytes() }, null);
-    if (prompt) {
-      this.add([prompt]);
-      this.#promptIndex = 0;
-    }
-    this.add(window);
+    const { system, user, opening } = this.#prompt;
+    const prompt = system === null ? [] : this.items.slice(system, system + 1);
+    const opened = opening === null ? [] : this.items.slice(opening);
+    const start = prompt.length + window.length;
+    const isUserOpen = user !== null && opening !== null && user >= opening;
+    const compactedUser = user === null || isUserOpen ? null : this.items[user]?.["content"];
+    this.#setContents(createContents(), {
+      system: system === null ? null : 0,
+      user: isUserOpen ? start + user - opening : null,
+      opening: opening === null ? null : start,
+      compactedUser: compactedUser ?? this.#prompt.compactedUser,
+    });
+    this.add([...prompt, ...window, ...opened]);
   }
 
   /** Creates a restore point for `restore`. */
   mark(): HistoryMark {
-    return { contents: this.#contents, count: this.length, promptIndex: this.#promptIndex };
+    return { contents: this.#contents, count: this.length, prompt: this.#prompt };
   }
 
   /** Undoes every change since the mark. Steps that were already taken stay taken. */
-  restore({ contents, count, promptIndex }: HistoryMark): void {
+  restore({ contents, count, prompt }: HistoryMark): void {
+    this.#prompt = prompt;
     if (contents === this.#contents && count === this.length) return;
     // Copied, so that later marks do not see items that are added from here.
     const items = contents.items.slice(0, count);
-    this.#setContents({ items, bytes: contents.bytes.copyPrefix(count) }, promptIndex);
+    this.#setContents({ items, bytes: contents.bytes.copyPrefix(count) }, prompt);
   }
 
   /** Returns the changes since the last step. */
@@ -161,7 +212,7 @@ export class History {
     text.add(serializeItem(item));
     for (let later = index + 1; later < this.length; later++)
       text.copyItem(this.#contents.bytes, later);
-    this.#setContents({ items: this.items.with(index, item), bytes: text }, this.#promptIndex);
+    this.#setContents({ items: this.items.with(index, item), bytes: text }, this.#prompt);
   }
 
   #keepMarked(stays: readonly boolean[]): readonly WireItem[] {
@@ -173,22 +224,60 @@ export class History {
     }
     const dropped = this.items.filter((_item, index) => !stays[index]);
     const items = this.items.filter((_item, index) => stays[index]);
-    this.#setContents({ items, bytes: text }, findNewIndex(this.#promptIndex, stays));
+    const { system, user, opening, compactedUser } = this.#prompt;
+    this.#setContents(
+      { items, bytes: text },
+      {
+        system: findNewIndex(system, stays),
+        user: findNewIndex(user, stays),
+        opening: opening === null ? null : countTrue(stays.slice(0, opening)),
+        compactedUser,
+      },
+    );
     return dropped;
   }
 
-  #setContents(contents: HistoryContents, promptIndex: number | null): void {
+  #setContents(contents: HistoryContents, prompt: PromptPlaces): void {
     this.#contents = contents;
-    this.#promptIndex = promptIndex;
+    this.#prompt = prompt;
     this.#pairMonitor = new PairMonitor(this.#storage);
-    for (const item of contents.items) this.#pairMonitor.observe(item);
+    this.#hasAttachments = false;
+    for (const item of contents.items) this.#observe(item);
+  }
+
+  #observe(item: WireItem): void {
+    this.#pairMonitor.observe(item);
+    this.#hasAttachments ||= hasAttachment(item);
   }
 }
+
+/** Where the messages of the evaluation's prompt are. An index is `null` without such an item. */
+interface PromptPlaces {
+  /** The index of the system text. */
+  readonly system: number | null;
+  /** The index of the text for the user. */
+  readonly user: number | null;
+  /** The index of the first item that is not compacted, because the model has not answered it yet. */
+  readonly opening: number | null;
+  /** The text for the user that a compaction has replaced; `null` before one has. */
+  readonly compactedUser: unknown;
+}
+
+const NO_PROMPT: PromptPlaces = Object.freeze({
+  system: null,
+  user: null,
+  opening: null,
+  compactedUser: null,
+});
 
 /** Items and their bytes. Both only grow, so marks stay valid. */
 interface HistoryContents {
   readonly items: WireItem[];
   readonly bytes: ItemBytes;
+}
+
+function createContents(): HistoryContents {
+  return { items: [], bytes: new ItemBytes() };
 }
 
 function countCommonPrefix(some: readonly object[], others: readonly object[]): number {
@@ -199,5 +288,9 @@ function countCommonPrefix(some: readonly object[], others: readonly object[]): 
 /** Returns the new index of the item at `index` once the others are dropped, or `null` if it is dropped. */
 function findNewIndex(index: number | null, stays: readonly boolean[]): number | null {
   if (index === null || !stays[index]) return null;
-  return stays.slice(0, index).filter(Boolean).length;
+  return countTrue(stays.slice(0, index));
+}
+
+function countTrue(values: readonly boolean[]): number {
+  return values.filter(Boolean).length;
 }

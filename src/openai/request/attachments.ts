@@ -8,6 +8,7 @@ import {
   toBase64,
 } from "../../files/read-attachment.ts";
 import type { Attachment } from "../../prompt/attachment.ts";
+import { type InputPart, isTextPart } from "../../prompt/input.ts";
 import type { WireContent, WireMessage } from "../wire.ts";
 
 /** The API's limit for one file. */
@@ -23,8 +24,27 @@ export async function createAttachmentMessage(
   if (attachments.length === 0) return null;
   const content: WireContent[] = [];
   for (const attachment of attachments) content.push(await toWireContent(attachment));
-  return { type: "message", role: "user", content };
+  return { ...USER_MESSAGE, content };
 }
+
+/**
+ * Creates the message with the user's input; `null` if there is none. Text alone is sent as a string,
+ * other input as parts in their order.
+ */
+export async function createInputMessage(input: readonly InputPart[]): Promise<WireMessage | null> {
+  const [first, ...others] = input;
+  if (!first) return null;
+  if (isTextPart(first) && others.length === 0) return { ...USER_MESSAGE, content: first.text };
+  const content: WireContent[] = [];
+  for (const part of input) {
+    content.push(
+      isTextPart(part) ? { type: "input_text", text: part.text } : await toWireContent(part),
+    );
+  }
+  return { ...USER_MESSAGE, content };
+}
+
+const USER_MESSAGE = { type: "message", role: "user" } as const;
 
 async function toWireContent(attachment: Attachment): Promise<WireContent> {
   if ("fileId" in attachment) return { type: "input_file", file_id: attachment.fileId };

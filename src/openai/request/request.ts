@@ -1,6 +1,7 @@
 import type { ToolAnswer, ToolChoice } from "../../adapter/model-client.ts";
 import { isPlainObject } from "../../base/freeze.ts";
-import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
+import type { MessageRole } from "../../prompt/message-role.ts";
+import type { PromptMessage, RenderedPrompt } from "../../prompt/rendered-prompt.ts";
 import { runsAtProvider } from "../../tools/as-hosted-tool.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import type { Tool } from "../../tools/tool.ts";
@@ -50,13 +51,26 @@ export function createWireRequest(
   };
 }
 
-/** Returns the prompt's text, followed by what its hosted tools have to say to the model. */
-export function createPromptText(
-  { text, hostedTools }: Pick<RenderedPrompt, "text" | "hostedTools">,
+/**
+ * Returns the prompt's system text, followed by what its hosted tools have to say to the model; `null`
+ * if there is neither.
+ */
+export function createSystemText(
+  { messages, hostedTools }: Pick<RenderedPrompt, "messages" | "hostedTools">,
   codecs: Codecs,
-): string {
+): string | null {
+  const text = getMessageText(messages, "system");
   const advice = hostedTools.flatMap((tool) => codecs.get(tool.kind)?.advice?.(tool) ?? []);
-  return advice.length === 0 ? text : [text, ...advice].join("\n\n");
+  if (advice.length === 0) return text;
+  return [...(text === null ? [] : [text]), ...advice].join("\n\n");
+}
+
+/** Returns the text of a prompt's message with this role; `null` if it has none. */
+export function getMessageText(
+  messages: readonly PromptMessage[],
+  role: MessageRole,
+): string | null {
+  return messages.find((message) => message.role === role)?.text ?? null;
 }
 
 /** Collects the headers that hosted tools add to a request. */
