@@ -1,5 +1,6 @@
 import type { BusEvent } from "../session/event-map.ts";
 import type { Evaluation } from "./evaluation.ts";
+import { listParts } from "./list-parts.ts";
 import type { Turn } from "./model-client.ts";
 import type { ResponsePart, StreamFeed, TurnObserver } from "./turn-observer.ts";
 
@@ -72,23 +73,14 @@ export class TurnWatch implements TurnObserver, Disposable {
   onRestart(): void {
     if (this.#hasDelivered) this.#feed?.onRestart(this.#turn);
     this.#hasDelivered = false;
+    this.#receivedBytes = 0;
+    this.#last = "";
   }
 
-  /** Delivers a turn whose client delivered no parts. */
-  onCompleted({ text, toolCalls, hostedCalls, delegatedCalls = [] }: Turn): void {
-    const feed = this.#feed;
-    if (!feed || this.#hasDelivered) return;
-    const turn = this.#turn;
-    for (const { callId, kind, success } of hostedCalls) {
-      feed.onPart({ type: "hostedCall", turn, callId, kind, status: getStatus(success) });
-    }
-    for (const { callId, kind } of delegatedCalls) {
-      feed.onPart({ type: "hostedCall", turn, callId, kind, status: getStatus(true) });
-    }
-    for (const { callId, name, arguments: delta } of toolCalls) {
-      feed.onPart({ type: "toolCall", turn, callId, name, delta });
-    }
-    if (text !== "") feed.onPart({ type: "text", turn, delta: text });
+  /** Delivers the parts of a turn whose client delivered none. */
+  onCompleted(turn: Turn): void {
+    if (!this.#feed || this.#hasDelivered) return;
+    for (const part of listParts(turn, this.#turn)) this.#feed.onPart(part);
   }
 
   [Symbol.dispose](): void {
@@ -97,15 +89,20 @@ export class TurnWatch implements TurnObserver, Disposable {
 
   async #publishRegularly(): Promise<void> {
     const { clock } = this.#evaluation;
-    for (;;) {
+    for (let slept = true; slept; ) {
+      const before = clock.now();
       await clock.sleep(PROGRESS_MS, this.#ended.signal, { background: true });
+      slept = clock.now() > before; // a clock that does not wait would repeat this forever
       this.#publish();
     }
   }
 
-  /** Publishes on the bus only: slices do not reduce progress, so that no store records it. */
+  /**
+   * Publishes on the bus only: slices do not reduce progress, so that no store records it. Only
+   * reports errors: the turn continues without a sign of progress.
+   */
   #publish(): void {
-    const { session, prompt, adapterName, clock } = this.#evaluation;
+    const { session, prompt, adapterName, clock, logger } = this.#evaluation;
     const now = clock.now();
     const event: BusEvent = Object.freeze({
       type: "TurnProgressed",
@@ -118,10 +115,10 @@ export class TurnWatch implements TurnObserver, Disposable {
       receivedBytes: this.#receivedBytes,
       last: this.#last,
     });
-    session.bus.publish(event);
+    try {
+      session.bus.publish(event);
+    } catch (error) {
+      logger.error("TurnProgressed could not be published", { error });
+    }
   }
-}
-
-function getStatus(success: boolean): string {
-  return success ? "completed" : "failed";
 }

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { InProcessEventBus, nullEventBus } from "./event-bus.ts";
 import type { BusEvent } from "./event-map.ts";
+import { Session } from "./session.ts";
 
 interface BellRang {
   readonly type: "BellRang";
@@ -238,4 +239,39 @@ test("nullEventBus discards events, and its subscriptions can be disposed", () =
   subscription[Symbol.dispose]();
   expect(handler).not.toHaveBeenCalled();
   expect(nullEventBus).toSatisfy(Object.isFrozen);
+});
+
+describe("EventBus.hears()", () => {
+  test("is true for types with a subscriber, and for all types with a subscriber of all", () => {
+    const bus = new InProcessEventBus();
+    const heard = () => ["BellRang", "DoorOpened", "Unknown"].map((type) => bus.hears(type));
+    expect(heard()).toEqual([false, false, false]);
+    const bell = bus.subscribe("BellRang", () => {});
+    expect(heard()).toEqual([true, false, false]);
+    const all = bus.subscribe("*", () => {});
+    expect(heard()).toEqual([true, true, true]);
+    bell[Symbol.dispose]();
+    all[Symbol.dispose]();
+    expect(heard()).toEqual([false, false, false]);
+  });
+
+  test("is false for events that store a conversation if only a subscriber of all listens", () => {
+    const bus = new InProcessEventBus();
+    bus.subscribe("*", () => {});
+    expect(bus.hears("HistoryAdvanced")).toBe(false);
+    bus.subscribe("HistoryAdvanced" as never, () => {});
+    expect(bus.hears("HistoryAdvanced")).toBe(true);
+  });
+
+  test("does not count sessions, which subscribe to their bus themselves", () => {
+    const bus = new InProcessEventBus();
+    const session = new Session({ bus });
+    expect(bus.hears("BellRang")).toBe(false);
+    session.bus.subscribe("BellRang", () => {});
+    expect(bus.hears("BellRang")).toBe(true);
+  });
+
+  test("is always false on nullEventBus", () => {
+    expect(nullEventBus.hears?.("BellRang")).toBe(false);
+  });
 });

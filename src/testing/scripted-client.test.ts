@@ -4,6 +4,7 @@ import { Prompt } from "../prompt/prompt.ts";
 import { MarkdownSection } from "../prompt/sections/markdown-section.ts";
 import { PromptTemplate } from "../prompt/template.ts";
 import { Session } from "../session/session.ts";
+import { webSearchTool } from "../tools/hosted/web-search.ts";
 import { Tool } from "../tools/tool.ts";
 import { ToolResult } from "../tools/tool-result.ts";
 import { fakeClock } from "./fake-clock.ts";
@@ -75,4 +76,39 @@ test("omitted parts of a scripted turn are empty, and its calls get unique ids",
     { name: "tick", callId: "mine", arguments: "{}" },
   ]);
   expect(second?.usage).toMatchObject({ inputTokens: 2, outputTokens: 0, totalTokens: 2 });
+});
+
+test("deltas are the pieces in which a scripted text arrives, around the calls of its turn", async () => {
+  const model = scriptedClient(
+    {
+      deltas: ["Ti", "", "ck."],
+      hostedCalls: [{ name: "web_search" }],
+      toolCalls: [{ name: "tick" }],
+    },
+    { text: "Done.", deltas: ["Do", "ne."] },
+  );
+  const hostedTools = [webSearchTool()];
+  const searching = new MarkdownSection({ key: "s", title: "S", template: "Search.", hostedTools });
+  const sections = [task, searching];
+  const stream = model.stream(new Prompt(new PromptTemplate({ ns: "test", key: "s", sections })));
+  const parts: string[] = [];
+  for await (const event of stream) {
+    if (event.type === "hostedCall") parts.push(`${event.turn} ${event.kind} ${event.status}`);
+    else if (event.type === "toolCall") parts.push(`${event.turn} ${event.name} ${event.delta}`);
+    else if (event.type === "text") parts.push(`${event.turn} ${event.delta}`);
+  }
+  const first = ["1 web_search completed", "1 Ti", "1 ck.", "1 tick {}"];
+  expect(parts).toEqual([...first, "2 Do", "2 ne."]);
+  expect((await stream.response).text).toBe("Done.");
+});
+
+test("deltas without a text are its pieces for evaluate() too", async () => {
+  const { text } = await scriptedClient({ deltas: ["Hel", "lo."] }).evaluate(prompt);
+  expect(text).toBe("Hello.");
+});
+
+test("deltas that are not the pieces of the text are refused", () => {
+  expect(() => scriptedClient({ text: "Hello.", deltas: ["Hel", "l."] })).toThrow(
+    /^scriptedClient\(script\)\[0\]\.deltas must be the pieces of `text`, got \["Hel","l\."\]\. Omit `text`/,
+  );
 });

@@ -1,8 +1,10 @@
 import { evaluate } from "../adapter/evaluate.ts";
+import { listParts } from "../adapter/list-parts.ts";
 import { completeEvaluateOptions, type LoopOptions } from "../adapter/loop-options.ts";
 import type { ModelClient, TurnRequest } from "../adapter/model-client.ts";
 import type { ProviderAdapter } from "../adapter/provider-adapter.ts";
 import { streamEvaluation } from "../adapter/stream/stream-evaluation.ts";
+import type { ResponsePart } from "../adapter/turn-observer.ts";
 import { checkKnownKeys, type KnownKeys, WinkError } from "../base/errors.ts";
 import { isPlainObject } from "../base/freeze.ts";
 import { checkTurn, completeTurn, type ScriptedTurn } from "./scripted-turn.ts";
@@ -84,7 +86,10 @@ function createClient(
     send: async (request) => {
       request.signal.throwIfAborted();
       const number = asked.push(request);
-      return completeTurn(await playStep(script[number - 1], request, number), number);
+      const step = await playStep(script[number - 1], request, number);
+      const turn = completeTurn(step, number);
+      if (step.deltas) await deliverParts(listParts(turn, request.turn, step.deltas), request);
+      return turn;
     },
   };
   return client;
@@ -103,4 +108,17 @@ async function playStep(
       `Step ${number} of the script returned no turn. Return { text } or { toolCalls }.`,
     );
   throw new WinkError(`The script has no step for request ${number}. Add one.`);
+}
+
+/** Delivers parts to the readers of a stream, and waits for those that are far behind. */
+async function deliverParts(
+  parts: readonly ResponsePart[],
+  { observer, signal }: TurnRequest,
+): Promise<void> {
+  if (!observer?.wantsParts) return;
+  for (const part of parts) {
+    signal.throwIfAborted();
+    observer.onPart(part);
+    await observer.backlog;
+  }
 }

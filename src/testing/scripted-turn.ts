@@ -1,5 +1,5 @@
 import type { HostedCall, ToolCall, Turn } from "../adapter/model-client.ts";
-import { checkKnownKeys, type KnownKeys } from "../base/errors.ts";
+import { checkKnownKeys, InvalidOptionError, type KnownKeys } from "../base/errors.ts";
 import { type TokenUsage, toUsage } from "../base/usage.ts";
 
 /** A scripted turn. Omitted members are empty. */
@@ -8,6 +8,11 @@ export interface ScriptedTurn extends Partial<Omit<Turn, "toolCalls" | "hostedCa
   readonly toolCalls?: readonly ScriptedToolCall[] | undefined;
   /** Calls that the provider ran. */
   readonly hostedCalls?: readonly ScriptedHostedCall[] | undefined;
+  /**
+   * Pieces in which the text arrives in a stream. A step that is a function can also report parts
+   * itself, with `request.observer`. @default the whole text at once
+   */
+  readonly deltas?: readonly string[] | undefined;
   /** Token usage of the turn. Omitted counts are 0; `totalTokens` defaults to input plus output. */
   readonly usage?: Partial<TokenUsage> | undefined;
 }
@@ -33,6 +38,7 @@ const turnKeys: KnownKeys<ScriptedTurn> = {
   continues: true,
   costUsd: true,
   delegatedCalls: true,
+  deltas: true,
   finishReason: true,
   history: true,
   hostedCalls: true,
@@ -66,11 +72,22 @@ export function checkTurn(turn: ScriptedTurn, field: string): ScriptedTurn {
     checkKnownKeys(call, `${field}.toolCalls[${index}]`, toolCallKeys);
   for (const [index, call] of (turn.hostedCalls ?? []).entries())
     checkKnownKeys(call, `${field}.hostedCalls[${index}]`, hostedCallKeys);
+  checkDeltas(turn, field);
   return turn;
 }
 
+function checkDeltas({ text, deltas }: ScriptedTurn, field: string): void {
+  if (deltas === undefined || text === undefined || deltas.join("") === text) return;
+  throw new InvalidOptionError({
+    field: `${field}.deltas`,
+    value: deltas,
+    rule: "must be the pieces of `text`",
+    remedy: "omit `text`, which is then made of the pieces",
+  });
+}
+
 /** Completes a scripted turn. `number` makes the ids of its calls unique. */
-export function completeTurn(turn: ScriptedTurn, number: number): Turn {
+export function completeTurn({ deltas, ...turn }: ScriptedTurn, number: number): Turn {
   const toolCalls = (turn.toolCalls ?? []).map((call, index) =>
     completeToolCall(call, `${number}_${index + 1}`),
   );
@@ -78,7 +95,7 @@ export function completeTurn(turn: ScriptedTurn, number: number): Turn {
     completeHostedCall(call, `${number}_${index + 1}`),
   );
   return Object.freeze({
-    text: "",
+    text: deltas?.join("") ?? "",
     citations: [],
     finishReason: toolCalls.length > 0 ? "tool_calls" : "stop",
     responseId: `response_${number}`,
