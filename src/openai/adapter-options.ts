@@ -27,7 +27,8 @@ import { toZeroRetentionConfig } from "./compaction/zero-retention.ts";
 import { createHostedTools, type OpenAIHostedToolsConfig } from "./hosted-tools-config.ts";
 import type { OpenAIClient } from "./http/client.ts";
 import type { OpenAIClientConfig } from "./http/client-config.ts";
-import { openAIClient } from "./http/http-client.ts";
+import { canStream } from "./http/client-stream.ts";
+import { HttpClient, openAIClient } from "./http/http-client.ts";
 import { checkModelConfig, type OpenAIModelConfig, toModelFields } from "./model-config.ts";
 
 /** Options of the `OpenAIAdapter` constructor. */
@@ -45,6 +46,12 @@ export interface OpenAIAdapterOptions {
    * A client to use instead of the built-in one, such as `new OpenAI()`. Calls set `maxRetries: 0`.
    */
   readonly client?: OpenAIClient | undefined;
+  /**
+   * How responses arrive: `"stream"` as a stream of events, or `"buffered"` in one piece when they are
+   * complete. Streamed responses can be read as they arrive, and a long turn does not look like an idle
+   * connection. If the provider or `client` cannot stream, responses are buffered. @default "stream"
+   */
+  readonly delivery?: "stream" | "buffered" | undefined;
   /** Hosted tools for every prompt. A prompt's own tool of the same kind wins. @default none */
   readonly hostedTools?: OpenAIHostedToolsConfig | null | undefined;
   /** Compacts long conversations and turns on zero data retention. @default both are off */
@@ -85,6 +92,7 @@ export function toAdapterSettings(options: OpenAIAdapterOptions): AdapterSetting
   checkKeys<OpenAIAdapterOptions>({ ...checkOptions(options, "OpenAIAdapter") }, "OpenAIAdapter", {
     model: checkSingleLine,
     checkContainers: optional(checkBoolean),
+    delivery: optional(enumCheck(["stream", "buffered"])),
     unsupportedHostedTools: optional(enumCheck(["error", "omit"])),
     // Validated by the code that uses them.
     modelConfig: deferCheck,
@@ -116,6 +124,11 @@ export function toAdapterSettings(options: OpenAIAdapterOptions): AdapterSetting
     compaction,
     client,
     timeoutMs: clientConfig?.timeoutMs ?? readTimeout(options.client) ?? 600_000,
+    delivery: {
+      isStreamed:
+        options.delivery !== "buffered" && (client instanceof HttpClient || canStream(client)),
+      hasStreamOptions: true,
+    },
     hostedTools: createHostedTools(options.hostedTools ?? {}),
     toolChoice: copyAndFreeze(options.toolChoice ?? "auto"),
     codecs: createCodecRegistry(options.hostedToolCodecs),

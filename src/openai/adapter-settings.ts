@@ -18,6 +18,8 @@ export interface AdapterSettings extends RetrySettings {
   readonly modelFields: ModelFields;
   readonly client: OpenAIClient;
   readonly timeoutMs: number;
+  /** How responses are requested. Every evaluation of the adapter uses and changes this object. */
+  readonly delivery: DeliveryState;
   readonly hostedTools: readonly HostedTool[];
   readonly toolChoice: ToolChoice;
   readonly codecs: Codecs;
@@ -27,4 +29,12 @@ export interface AdapterSettings extends RetrySettings {
   /** Whether the first request waits for a check that the containers named by tools exist. */
   readonly checkContainers: boolean;
   readonly compaction: CompactionSettings;
+}
+
+/** How responses are requested. It changes when the provider refuses to stream. */
+export interface DeliveryState {
+  /** Whether responses are requested as streams. */
+  isStreamed: boolean;
+  /** Whether requests for streams have `stream_options`. */
+  hasStreamOptions: boolean;
 }

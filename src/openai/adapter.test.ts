@@ -72,7 +72,8 @@ describe.each(clients)("OpenAIAdapter on %s", (_, client) => {
   test("sends the prompt as one system message, without optional fields", async () => {
     const { response, bodies, requests } = await run([[message("Hello.")]]);
     expect(response).toMatchObject({ text: "Hello.", output: "Hello.", finishReason: "stop" });
-    expect(bodies).toEqual([{ model: "gpt-5.2", input: [system] }]);
+    const stream = { stream: true, stream_options: { include_obfuscation: false } };
+    expect(bodies).toEqual([{ model: "gpt-5.2", input: [system], ...stream }]);
     expect(requests[0]?.headers["authorization"]).toBe(`Bearer ${testKey}`);
   });
 

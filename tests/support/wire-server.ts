@@ -9,6 +9,7 @@ import {
   findHistoryRefusal,
   findRequestProblems,
 } from "./openapi.ts";
+import { formatEvents, toStreamEvents } from "./wire-stream.ts";
 
 export {
   applyPatchCall,
@@ -61,11 +62,15 @@ export interface ResponseAnswer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A route's response: an OpenAI error, JSON, bytes, a custom handler, or none at all. */
+/** A route's response: an OpenAI error, JSON, bytes, a stream, a custom handler, or none at all. */
 export type RouteAnswer =
   | (WithHeaders & { readonly status: number; readonly error: WireItem })
   | (WithHeaders & { readonly json: unknown; readonly status?: number })
   | (WithHeaders & { readonly bytes: string | Uint8Array })
+  | (WithHeaders & {
+      /** A stream of events. Strings are sent unchanged. */
+      readonly events: readonly (WireItem | string)[];
+    })
   | { readonly raw: (request: IncomingMessage, response: ServerResponse) => void }
   | { readonly stall: true };
 
@@ -103,7 +108,8 @@ export interface WireServer extends AsyncDisposable {
 }
 
 /**
- * Starts a server that plays one answer for each `POST /responses`, on a real socket. If OpenAI's
+ * Starts a server that plays one answer for each `POST /responses`, on a real socket. Responses are
+ * streamed if the request asks for a stream. If OpenAI's
  * OpenAPI document is available, every request is validated against it.
  *
  * @example
@@ -234,6 +240,11 @@ function send(response: ServerResponse, answer: Exclude<RouteAnswer, { raw: unkn
     response.end(answer.bytes);
     return;
   }
+  if ("events" in answer) {
+    response.setHeader("content-type", "text/event-stream; charset=utf-8");
+    response.end(formatEvents(answer.events));
+    return;
+  }
   const { status = 200 } = answer;
   const body = "json" in answer ? answer.json : { error: { ...defaultError, ...answer.error } };
   response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
@@ -288,7 +299,7 @@ function createResponse(
     ...{ id, object: "response", created_at: 1_750_000_000, completed_at: 1_750_000_001 },
     ...{ model, status, error, incomplete_details, output, usage, service_tier: "default" },
   };
-  return { json, headers };
+  return body["stream"] === true ? { events: toStreamEvents(json), headers } : { json, headers };
 }
 
 const prefixes = new Map(

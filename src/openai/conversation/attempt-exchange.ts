@@ -1,14 +1,18 @@
 import type { PromptEvaluationError } from "../../base/evaluation-errors.ts";
 import { isPlainObject } from "../../base/freeze.ts";
-import type { AdapterSettings } from "../adapter-settings.ts";
+import { warn } from "../../base/warn.ts";
+import type { AdapterSettings, DeliveryState } from "../adapter-settings.ts";
 import { findContainerFailure } from "../errors/container-failure.ts";
 import { fromRequestError } from "../errors/from-request-error.ts";
 import { isContainerRejection } from "../errors/rejection.ts";
 import { type OpenAIRequestError, toRequestError } from "../errors/request-error.ts";
 import type { History } from "../history/history.ts";
+import { streamWithClient } from "../http/client-stream.ts";
 import { HttpClient } from "../http/http-client.ts";
 import { getRequestId } from "../http/json-response.ts";
 import { findNamedContainers } from "../request/request.ts";
+import type { TurnListener } from "../response/response-parts.ts";
+import { ResponseStream } from "../response/response-stream.ts";
 import type { WireRequest } from "../wire.ts";
 import { createContainerGoneError } from "./check-containers.ts";
 
@@ -29,20 +33,32 @@ export interface RawResponse {
 }
 
 /** The adapter settings that an exchange uses. */
-export type ExchangeSettings = Pick<AdapterSettings, "client" | "timeoutMs" | "logger">;
+export type ExchangeSettings = Pick<
+  AdapterSettings,
+  "client" | "timeoutMs" | "logger" | "delivery"
+>;
+
+/** One request and its observer. */
+export interface Exchange {
+  readonly history: History;
+  readonly base: RequestBase;
+  readonly signal: AbortSignal;
+  /** Observes the response as it arrives; `null` if nothing does. */
+  readonly listener: TurnListener | null;
+}
 
 /** Sends `POST /responses` once. A failure is returned, because the conversation may be able to repair it. */
 export async function attemptExchange(
-  history: History,
-  base: RequestBase,
+  exchange: Exchange,
   settings: ExchangeSettings,
-  signal: AbortSignal,
 ): Promise<RawResponse | OpenAIRequestError> {
-  const { logger } = settings;
+  const { history, base, signal } = exchange;
+  const { logger, delivery, timeoutMs } = settings;
   const { model, max_output_tokens: maxOutputTokens } = base.value;
   logger.debug("request", { model, items: history.length, maxOutputTokens });
+  const used = { ...delivery };
   try {
-    const answer = await sendResponsesRequest(history, base, settings, signal);
+    const answer = await sendResponsesRequest(exchange, settings);
     // If the container is lost during a turn, the HTTP status is 200 and the response has failed.
     const hasFailed = isPlainObject(answer.value) && answer.value["status"] === "failed";
     const gone = hasFailed ? findContainerFailure(answer.value, base) : null;
@@ -51,9 +67,13 @@ export async function attemptExchange(
     return answer;
   } catch (thrown) {
     const { secrets } = base;
-    const error = toRequestError(thrown, { request: "POST /responses", signal, secrets });
+    const error = toRequestError(thrown, { request: REQUEST, signal, secrets, timeoutMs });
     const { status, requestId, message } = error;
     logger.warn("request failed", { model, status, requestId, message });
+    if (refusesStream(error, used)) {
+      adjustDelivery(error, settings);
+      return await attemptExchange(exchange, settings);
+    }
     return error;
   }
 }
@@ -71,17 +91,58 @@ export function toEvaluationError(
     : fromRequestError(error, promptName);
 }
 
+const REQUEST = "POST /responses";
+
+/** Whether the provider refused the request because of a field that streaming adds. */
+function refusesStream({ status, param }: OpenAIRequestError, used: DeliveryState): boolean {
+  if (status !== 400 || !used.isStreamed || param === null) return false;
+  return param === "stream" || (used.hasStreamOptions && param.startsWith("stream_options"));
+}
+
+/** Stops sending the refused field, for all requests of the adapter. Warns once. */
+function adjustDelivery(error: OpenAIRequestError, { delivery, logger }: ExchangeSettings): void {
+  const isOption = error.param !== "stream";
+  const isKnown = isOption ? !delivery.hasStreamOptions : !delivery.isStreamed;
+  if (isKnown) return; // another evaluation was faster
+  if (isOption) delivery.hasStreamOptions = false;
+  else delivery.isStreamed = false;
+  const problem = isOption
+    ? "The provider refuses stream_options. The adapter no longer sends it"
+    : 'The provider refuses to stream. The adapter now uses delivery "buffered"';
+  logger.warn(problem, { message: error.message });
+  warn(problem, error);
+}
+
 async function sendResponsesRequest(
-  history: History,
-  base: RequestBase,
-  { client, timeoutMs }: ExchangeSettings,
-  signal: AbortSignal,
+  exchange: Exchange,
+  { client, timeoutMs, delivery }: ExchangeSettings,
 ): Promise<RawResponse> {
+  const { history, base, signal, listener } = exchange;
+  const { headers, secrets } = base;
+  const stream = delivery.isStreamed ? toStreamFields(delivery) : null;
   if (client instanceof HttpClient) {
-    const body = history.toRequestBody(base.text);
-    return await client.post("/responses", body, { signal, headers: base.headers });
+    if (!stream) {
+      return await client.post("/responses", history.toRequestBody(base.text), { signal, headers });
+    }
+    // After the other fields, so that requests with the same prompt begin alike.
+    const fields = `${base.text.slice(0, -1)},${JSON.stringify(stream).slice(1)}`;
+    const body = history.toRequestBody(fields);
+    const receiver = new ResponseStream(listener);
+    return await client.postStreamed("/responses", body, receiver, { signal, headers });
   }
-  const options = { maxRetries: 0, signal, timeout: timeoutMs, headers: base.headers };
-  const value: unknown = await client.responses.create(history.toRequestValue(base.value), options);
+  const options = { maxRetries: 0, signal, timeout: timeoutMs, headers };
+  const body = history.toRequestValue(base.value);
+  if (stream) {
+    const context = { request: REQUEST, signal, secrets, timeoutMs };
+    const request = { body: { ...body, ...stream }, options, context };
+    return await streamWithClient(client, request, new ResponseStream(listener));
+  }
+  const value: unknown = await client.responses.create(body, options);
   return { value, requestId: getRequestId(value) };
+}
+
+/** Creates the fields that make the provider stream. Padding of events would only cost time. */
+function toStreamFields({ hasStreamOptions }: DeliveryState): object {
+  const options = hasStreamOptions && { stream_options: { include_obfuscation: false } };
+  return { stream: true, ...options };
 }

@@ -153,20 +153,26 @@ export class Conversation implements ModelClient {
 
   /** Step 4: sends the request, and retries once if the cause of a failure can be repaired. */
   async #exchange(work: TurnWork): Promise<RawResponse> {
-    const { history } = work.conversation;
-    const { signal, rendered } = work.request;
-    const first = await attemptExchange(history, work.base, this.#settings, signal);
+    const { rendered, observer } = work.request;
+    const first = await this.#attempt(work);
     if ("value" in first) return first;
     const isRepaired = (await this.#replaceContainer(work, first)) || repairHistory(work, first);
-    const last = isRepaired
-      ? await attemptExchange(history, work.base, this.#settings, signal)
-      : first;
+    if (isRepaired) observer?.onRestart();
+    const last = isRepaired ? await this.#attempt(work) : first;
     if ("value" in last) return last;
     const { promptName } = rendered;
     throw (
       this.#container.explainLoss(last, promptName) ??
       toEvaluationError(last, work.base, promptName)
     );
+  }
+
+  async #attempt({ conversation, base, request }: TurnWork) {
+    const { signal, observer, turn, rendered } = request;
+    const getEntries = () => this.#toEntries(rendered);
+    const listener = observer ? { observer, turn, getEntries } : null;
+    const { history } = conversation;
+    return await attemptExchange({ history, base, signal, listener }, this.#settings);
   }
 
   /** Step 5: reads the response and adds it to the history. */
@@ -176,8 +182,7 @@ export class Conversation implements ModelClient {
     const { codecs } = this.#settings;
     const { secrets } = base;
     const { value, requestId } = answer;
-    const { env } = this.#container;
-    const getEntries = () => toWireEntries(rendered.hostedTools, codecs, env);
+    const getEntries = () => this.#toEntries(rendered);
     const reading = { rendered, codecs, requestId, secrets, getEntries };
     const { turn, items } = readResponse(value, reading);
     conversation.completeTurn(items);
@@ -189,6 +194,10 @@ export class Conversation implements ModelClient {
     this.#lastRequest = { base, rendered };
     const own = addUsage(usage, this.#window.takeUsage());
     return { ...turn, usage: addUsage(turn.usage, own), history: history.takeStep() };
+  }
+
+  #toEntries({ hostedTools }: RenderedPrompt) {
+    return toWireEntries(hostedTools, this.#settings.codecs, this.#container.env);
   }
 
   /** Returns the request without its input. It is serialized again only after a change. */

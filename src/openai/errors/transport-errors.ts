@@ -22,3 +22,13 @@ export class TransportFetchError extends Error {
     super("fetch threw", { cause });
   }
 }
+
+/** A stream of events ended before its last event. */
+export class TransportEndError extends Error {
+  override readonly name = "StreamCutOff";
+  readonly code = "ERR_STREAM_PREMATURE_CLOSE";
+
+  constructor() {
+    super("the stream ended before its last event");
+  }
+}

@@ -8,6 +8,11 @@ export interface OpenAIClient {
   readonly responses: {
     /** `POST /responses`. */
     create(body: object, options?: CallOptions): PromiseLike<unknown>;
+    /**
+     * Present in clients whose `create` returns an async iterable of events for `stream: true`. It is
+     * not called. Without it, the client's responses are not streamed.
+     */
+    readonly stream?: unknown;
     /** `POST /responses/compact`. Required only for compaction. */
     compact?(body: object, options?: CallOptions): PromiseLike<unknown>;
     /** Token counting. Required only for compaction. */

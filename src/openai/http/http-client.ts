@@ -6,7 +6,7 @@ import {
   type OpenAIClientConfig,
   resolveClientSettings,
 } from "./client-config.ts";
-import { Http, type SendOptions, toUrlSegment } from "./http.ts";
+import { Http, type SendOptions, type StreamReceiver, toUrlSegment } from "./http.ts";
 import { attachRequestId, type JsonResponse } from "./json-response.ts";
 import type { Multipart } from "./transport.ts";
 
@@ -60,6 +60,16 @@ export class HttpClient implements OpenAIClient {
     options?: CallOptions,
   ): Promise<JsonResponse> {
     return await this.#http.post(path, body, options);
+  }
+
+  /** Posts serialized JSON that asks for a stream, and passes the events to `receiver`. */
+  async postStreamed(
+    path: string,
+    body: string | Uint8Array,
+    receiver: StreamReceiver,
+    options?: CallOptions,
+  ): Promise<JsonResponse> {
+    return await this.#http.postStreamed(path, body, receiver, options);
   }
 
   #createFilesClient(): OpenAIClient["files"] {

@@ -7,15 +7,18 @@ import {
   type OpenAIRequestError,
   toRequestError,
 } from "../errors/request-error.ts";
-import type { RequestContext } from "../errors/request-failure.ts";
+import { type RequestContext, readContentType } from "../errors/request-failure.ts";
 import type { HeaderLookup } from "../errors/retry-after.ts";
 import { readRequestIdHeader } from "../secrets.ts";
+import type { WireItem } from "../wire.ts";
 import type { ClientSettings } from "./client-config.ts";
 import { fetchTransport } from "./fetch-transport.ts";
 import type { JsonResponse } from "./json-response.ts";
 import { parseJsonResponse } from "./json-response.ts";
+import { type EventHandler, SseReader } from "./sse-reader.ts";
 import { createStreamedResponse, type StreamedResponse } from "./streamed-response.ts";
 import {
+  forEachChunk,
   type HttpRequest,
   type HttpResponse,
   isNode,
@@ -42,10 +45,26 @@ export interface ApiCall {
   readonly body?: HttpRequest["body"];
   /** The body's content type. Omitted for forms: the transport sets it with the boundary. */
   readonly type?: string;
+  /** The accepted types of the response. @default JSON */
+  readonly accept?: string;
+}
+
+/** Receives a response that is sent as events. */
+export interface StreamReceiver {
+  /** Handles one event. Throws `SyntaxError` if its data is invalid. */
+  readonly onEvent: EventHandler;
+  /** Called after each chunk, with its size. Reading continues when the returned promise resolves. */
+  onChunk(bytes: number): Promise<void> | null;
+  /** Whether the sizes of chunks matter. */
+  readonly isObserved: boolean;
+  /** Whether the last event has arrived. */
+  readonly isComplete: boolean;
+  /** Returns the whole response. Throws if events are missing or invalid. */
+  finish(): WireItem;
 }
 
 /** A response with status 2xx whose body has not been read. */
-interface OpenResponse extends Pick<HttpResponse, "chunks" | "cancel"> {
+interface OpenResponse extends Pick<HttpResponse, "chunks" | "forEachChunk" | "cancel"> {
   readonly header: HeaderLookup;
   readonly requestId: string | null;
   /** Describes the request in errors while reading the body. */
@@ -80,6 +99,31 @@ export class Http {
     );
   }
 
+  /**
+   * Posts serialized JSON that asks for a stream, and passes its events to `receiver`. A response that
+   * is not a stream of events is parsed as JSON.
+   */
+  async postStreamed(
+    path: string,
+    body: string | Uint8Array,
+    receiver: StreamReceiver,
+    options?: SendOptions,
+  ): Promise<JsonResponse> {
+    const accept = `${EVENT_STREAM}, application/json`;
+    const call = { method: "POST", path, body, type: "application/json", accept } as const;
+    const opened = await this.#open(call, options);
+    const { header, requestId, context } = opened;
+    if (readContentType(header) === EVENT_STREAM) {
+      return { value: await this.#readEvents(opened, receiver), requestId };
+    }
+    const text = await this.#readText(opened);
+    if (!FIRST_FIELD.test(text)) {
+      return { value: parseJsonResponse({ header, text }, context), requestId };
+    }
+    const { forEachChunk: _, ...whole } = { ...opened, chunks: iterateText(text) }; // no content type
+    return { value: await this.#readEvents(whole, receiver), requestId };
+  }
+
   /** Sends a request and parses its JSON response. */
   async requestJson(call: ApiCall, options?: SendOptions): Promise<JsonResponse> {
     const opened = await this.#open(call, options);
@@ -100,6 +144,37 @@ export class Http {
   async openBinary(path: string, options?: SendOptions): Promise<StreamedResponse> {
     const opened = await this.#open({ method: "GET", path }, options);
     return createStreamedResponse(opened, opened.context, this.#settings.maxResponseBytes);
+  }
+
+  async #readEvents(opened: OpenResponse, receiver: StreamReceiver): Promise<WireItem> {
+    const reader = new SseReader(receiver.onEvent, this.#settings.maxResponseBytes);
+    const ended = new AbortController();
+    let isClosing = false;
+    try {
+      await forEachChunk(opened, (chunk) => {
+        reader.push(chunk);
+        if (receiver.isComplete && !isClosing) {
+          isClosing = true;
+          this.#closeLater(opened, ended.signal);
+        }
+        return receiver.onChunk(chunk.length);
+      });
+      reader.end();
+    } catch (thrown) {
+      if (!receiver.isComplete) throw toRequestError(thrown, opened.context);
+    } finally {
+      ended.abort();
+    }
+    try {
+      return receiver.finish();
+    } catch (thrown) {
+      throw toRequestError(thrown, opened.context);
+    }
+  }
+
+  /** Closes the connection if the server does not, after it has sent the last event. */
+  #closeLater({ cancel }: OpenResponse, ended: AbortSignal): void {
+    this.#clock.sleep(END_MS, ended, { background: true }).then(cancel, () => {}); // it has ended
   }
 
   async #readText({ chunks, context }: OpenResponse): Promise<string> {
@@ -126,13 +201,8 @@ export class Http {
       if (status < 200 || status > 299) throw await readFailure(answer, known);
       const requestId = readRequestIdHeader(header, secrets);
       const context = { ...known, response: { status, requestId } };
-      return {
-        chunks,
-        cancel: answer.cancel,
-        header,
-        requestId,
-        context,
-      };
+      const { forEachChunk: read, cancel } = answer;
+      return { chunks, cancel, header, requestId, context, ...(read && { forEachChunk: read }) };
     } catch (thrown) {
       throw toRequestError(thrown, known);
     }
@@ -142,11 +212,11 @@ export class Http {
     call: ApiCall,
     more: SendOptions["headers"],
   ): Omit<HttpRequest, "signal" | "timeoutMs"> {
-    const { method, path, query, body = null, type } = call;
+    const { method, path, query, body = null, type, accept = "application/json" } = call;
     const settings = this.#settings;
     const added = new URLSearchParams(query).toString();
     const questions = [settings.query.slice(1), added].filter((part) => part !== "").join("&");
-    const own = { accept: "application/json", ...(type && { "content-type": type }) };
+    const own = { accept, ...(type && { "content-type": type }) };
     return {
       method,
       url: `${settings.baseURL}${path}${questions === "" ? "" : `?${questions}`}`,
@@ -154,6 +224,16 @@ export class Http {
       body,
     };
   }
+}
+
+const EVENT_STREAM = "text/event-stream";
+/** The beginning of a stream of events, also if a proxy has removed its content type. */
+const FIRST_FIELD = /^(?:event|data|id|retry)?:/;
+/** How long the server may keep the connection open after the last event. */
+const END_MS = 1_000;
+
+async function* iterateText(text: string): AsyncGenerator<Uint8Array> {
+  yield new TextEncoder().encode(text);
 }
 
 function createMissingKeyError(): InvalidOptionError {

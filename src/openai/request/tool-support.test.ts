@@ -170,7 +170,8 @@ describe('with unsupportedHostedTools "omit"', () => {
 
   test("a request without tools has neither tools nor tool_choice", async () => {
     const prompt = createTaskPrompt({ hostedTools: [applyPatchTool()] });
-    const { bodies } = await runScript([[message("Hi.")]], { prompt, adapter });
+    const buffered = { ...adapter, delivery: "buffered" } as const;
+    const { bodies } = await runScript([[message("Hi.")]], { prompt, adapter: buffered });
     expect(Object.keys(bodies[0] ?? {}).sort()).toEqual(["input", "model"]);
   });
 

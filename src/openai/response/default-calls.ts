@@ -32,6 +32,12 @@ export function readDefaultCalls(
   return calls.length > 0 ? calls : [unidentified];
 }
 
+/** Returns the kind of the tool that a call's item belongs to; without one, its type names it. */
+export function findCallKind(item: WireItem, sent: SentTools): string {
+  const [owner] = findOwners(item, sent);
+  return owner?.kind ?? readString(item, "type").replace(/_call$/, "");
+}
+
 /**
  * Finds the tools that an item may belong to: its type is the serialized type of the tool, or
  * begins with it. The longest type wins; kinds are used only if no serialized type matches.

@@ -1,0 +1,160 @@
+import type { ResponsePart, TurnObserver } from "../../adapter/turn-observer.ts";
+import { isPlainObject } from "../../base/freeze.ts";
+import { readNumber, readRecord, readRecords, readString } from "../../base/json.ts";
+import { getCallId } from "../codecs/codec-call.ts";
+import type { WireItem } from "../wire.ts";
+import { findCallKind, type SentTools } from "./default-calls.ts";
+
+/** What observes a turn, and what its parts are named after. */
+export interface TurnListener {
+  readonly observer: TurnObserver;
+  /** Number of the turn, starting at 1. */
+  readonly turn: number;
+  /** Returns the request's entries for hosted tools, which name the kinds of calls. */
+  readonly getEntries: () => SentTools;
+}
+
+/** Converts the events of a streamed response to parts for the turn's observer. */
+export class ResponseParts {
+  readonly #listener: TurnListener;
+  readonly #calls = new Map<number, OpenCall>();
+  /** The messages, by index, whose text was delivered. */
+  readonly #messages = new Set<number>();
+  #entries: SentTools | null = null;
+
+  constructor(listener: TurnListener) {
+    this.#listener = listener;
+  }
+
+  /** Whether events with this name contain parts. Others need not be parsed. */
+  wants(name: string): boolean {
+    return (
+      name === TEXT_DELTA ||
+      name === REASONING_DELTA ||
+      name === REFUSAL_DELTA ||
+      name === ITEM_ADDED ||
+      name === ITEM_DONE ||
+      CALL_EVENT.test(name)
+    );
+  }
+
+  /** Delivers the parts of one event. */
+  onEvent(name: string, value: unknown): void {
+    const event: WireItem = isPlainObject(value) ? value : {};
+    const index = readNumber(event, "output_index") ?? 0;
+    const delta = readString(event, "delta");
+    const { turn } = this.#listener;
+    if (name === TEXT_DELTA) this.#deliverText(index, delta);
+    else if (name === REASONING_DELTA) this.#deliver({ type: "reasoning", turn, delta });
+    else if (name === REFUSAL_DELTA) this.#deliverRefusal(delta);
+    else if (name === ITEM_ADDED) this.#openItem(index, readRecord(event, "item"));
+    else if (name === ITEM_DONE) this.#closeItem(index, readRecord(event, "item"));
+    else this.#continueCall(name, index, event);
+  }
+
+  #deliver(part: ResponsePart): void {
+    this.#listener.observer.onPart(part);
+  }
+
+  #deliverText(index: number, delta: string): void {
+    this.#messages.add(index);
+    if (delta !== "") this.#deliver({ type: "text", turn: this.#listener.turn, delta });
+  }
+
+  /** A refusal is the text of a turn that has no other text. */
+  #deliverRefusal(delta: string): void {
+    if (this.#messages.size > 0) return;
+    this.#deliver({ type: "text", turn: this.#listener.turn, delta });
+  }
+
+  #openItem(index: number, item: WireItem): void {
+    const call = this.#toOpenCall(item);
+    if (!call) return;
+    this.#calls.set(index, call);
+    if (call.isLocal) this.#deliverArguments(call, "");
+    else this.#deliverStatus(call, readString(item, "status") || "in_progress");
+  }
+
+  /** Delivers what the server sent only with the finished item. */
+  #closeItem(index: number, item: WireItem): void {
+    if (item["type"] === "message" && !this.#messages.has(index)) {
+      const texts = readRecords(item, "content").map((part) => readString(part, "text"));
+      for (const text of texts) this.#deliverText(index, text);
+    }
+    if (!this.#calls.has(index)) this.#openItem(index, item);
+    const call = this.#calls.get(index);
+    if (!call) return;
+    const all = readString(item, "arguments");
+    if (!call.isLocal) this.#deliverStatus(call, readString(item, "status") || "completed");
+    else if (!call.hasDelta && all !== "") this.#deliverArguments(call, all);
+  }
+
+  #continueCall(name: string, index: number, event: WireItem): void {
+    const [, type = "", part, status = ""] = CALL_EVENT.exec(name) ?? [];
+    const call = this.#calls.get(index) ?? this.#openUnannounced(index, type, event);
+    if (!call) return;
+    const { delta } = event;
+    if (part === undefined) this.#deliverStatus(call, status);
+    else if (status === "delta" && typeof delta === "string") this.#deliverCallDelta(call, delta);
+  }
+
+  /** Tracks a call whose item was not added. A local call's name follows when its item is done. */
+  #openUnannounced(index: number, type: string, event: WireItem): OpenCall | null {
+    const call = this.#toOpenCall({ type, id: readString(event, "item_id") });
+    if (!call || call.isLocal) return null;
+    this.#calls.set(index, call);
+    return call;
+  }
+
+  /** Returns `null` for an item that is not a call. */
+  #toOpenCall(item: WireItem): OpenCall | null {
+    const type = readString(item, "type");
+    if (!type.endsWith("_call")) return null;
+    const callId = getCallId(item);
+    const isLocal = type === "function_call";
+    this.#entries ??= this.#listener.getEntries();
+    const name = isLocal ? readString(item, "name") : findCallKind(item, this.#entries);
+    return { callId, name, isLocal, status: "", hasDelta: false };
+  }
+
+  #deliverStatus(call: OpenCall, status: string): void {
+    if (call.isLocal || call.status === status) return;
+    call.status = status;
+    const { callId, name: kind } = call;
+    this.#deliver({ type: "hostedCall", turn: this.#listener.turn, callId, kind, status });
+  }
+
+  #deliverCallDelta(call: OpenCall, delta: string): void {
+    if (call.isLocal) {
+      this.#deliverArguments(call, delta);
+      return;
+    }
+    const { callId, name: kind, status } = call;
+    this.#deliver({ type: "hostedCall", turn: this.#listener.turn, callId, kind, status, delta });
+  }
+
+  #deliverArguments(call: OpenCall, delta: string): void {
+    call.hasDelta ||= delta !== "";
+    const { callId, name } = call;
+    this.#deliver({ type: "toolCall", turn: this.#listener.turn, callId, name, delta });
+  }
+}
+
+/** A call whose item has begun. */
+interface OpenCall {
+  readonly callId: string;
+  /** The name of a local tool, or the kind of a hosted one. */
+  readonly name: string;
+  readonly isLocal: boolean;
+  status: string;
+  /** Whether arguments were delivered. */
+  hasDelta: boolean;
+}
+
+const TEXT_DELTA = "response.output_text.delta";
+const REASONING_DELTA = "response.reasoning_summary_text.delta";
+const REFUSAL_DELTA = "response.refusal.delta";
+const ITEM_ADDED = "response.output_item.added";
+const ITEM_DONE = "response.output_item.done";
+/** A call's status, as in `response.x_call.searching`, or a part, as in `response.x_call_code.delta`. */
+const CALL_EVENT = /^response\.(\w+?_call)(?:_(\w+))?\.(\w+)$/;
