@@ -1,0 +1,29 @@
+import { MarkdownSection, Prompt, PromptTemplate } from "weakincentives";
+import { type ModelAction, type ModelRequest, scriptedModel } from "weakincentives/local";
+import { OpenAICodeInterpreterSection } from "weakincentives/openai";
+
+/** The agent behind the page. The user's messages are its `input`. */
+export const assistant = new Prompt(
+  new PromptTemplate({
+    ns: "examples",
+    key: "assistant",
+    sections: [
+      new MarkdownSection({
+        key: "task",
+        title: "Task",
+        template: "Answer the user's questions. Compute with Python instead of guessing.",
+      }),
+      new OpenAICodeInterpreterSection({ key: "python" }),
+    ],
+  }),
+);
+
+/** Stands in for a model if there is no key: it adds numbers with Python, and otherwise repeats the message. */
+export const demoModel = scriptedModel(({ items, text }: ModelRequest): readonly ModelAction[] => {
+  const last = Object(items.at(-1));
+  if (last.type === "code_interpreter_call")
+    return [{ say: `Python says: ${String(last.outputs?.[0]?.logs).trim()}` }];
+  const numbers = text.match(/\d+/g);
+  if (numbers) return [{ code: `print(${numbers.join(" + ")})` }];
+  return [{ say: `You said: “${text}” Write some numbers and I add them.` }];
+});
