@@ -1,4 +1,5 @@
 import { bubblewrapSandbox } from "../../src/local/sandbox/bubblewrap/bubblewrap-sandbox.ts";
+import { chromiumPath } from "./chromium-path.ts";
 import { sdkMissing } from "./claude/sdk-installed.ts";
 
 /** Prints which Node the tests run on and, once, which tests are skipped and how to run them. */
@@ -7,6 +8,9 @@ export async function setup(): Promise<void> {
   print(`Tests run on Node ${process.version}`);
   const { usable, reason } = await bubblewrapSandbox().probe();
   if (!usable) print(`Tests that need bubblewrap are skipped: ${reason}`);
+  if (chromiumPath === null) {
+    print("Tests in a browser are skipped. Install it with apt-get install chromium.");
+  }
   if (sdkMissing !== null) {
     print("Tests that need the Claude Agent SDK are skipped. Install it with npm run claude.");
   }
