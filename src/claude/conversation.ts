@@ -113,8 +113,10 @@ export class Conversation implements ModelClient {
 
   async #send(request: TurnRequest): Promise<Turn> {
     const { rendered, turn, signal } = request;
+    const started = this.#resources;
     this.#resources ??= this.#startRun(request);
     const resources = await this.#resources;
+    if (started) resources.reporter.startTurn(turn, request.observer ?? null);
     if (this.#sentTurn === turn)
       resources.run.sendText("The last request was not answered. Continue.");
     else if (turn > 1) await this.#sendNews(resources, request);
@@ -164,6 +166,7 @@ export class Conversation implements ModelClient {
     });
     this.#nativeTools = resources.native;
     resources.native.setHostedTools(hostedTools);
+    resources.reporter.startTurn(request.turn, request.observer ?? null);
     // Do not start a process if the evaluation was aborted during the preparation.
     if (!signal.aborted) await resources.run.start(content, tools);
     return resources;

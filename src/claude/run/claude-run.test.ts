@@ -11,6 +11,7 @@ import {
 import { toUsage } from "../../base/usage.ts";
 import { ClaudeRun } from "./claude-run.ts";
 import type { NativeHooks } from "./native-call-tracker.ts";
+import { TurnReporter } from "./turn-reporter.ts";
 
 describe("ClaudeRun", () => {
   test("starts the SDK with its first message, its tools and its hooks", async () => {
@@ -92,7 +93,9 @@ describe("ClaudeRun", () => {
       beforeCall: async () => ({}),
       afterCall: async () => {},
     };
-    const run = new ClaudeRun({ sdk: new ScriptedSdk([]), options: {}, native, onCompacted() {} });
+    const reporter = new TurnReporter({ isStructured: false, findNative: () => null });
+    const settings = { options: {}, native, reporter, onCompacted() {} };
+    const run = new ClaudeRun({ sdk: new ScriptedSdk([]), ...settings });
     await expect(run.waitForEnd()).resolves.toBeUndefined();
   });
 

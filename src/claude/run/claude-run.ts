@@ -19,6 +19,7 @@ import {
   type RunStep,
 } from "./run-state.ts";
 import { type Hook, splitHookOutput } from "./split-hook-output.ts";
+import type { TurnReporter } from "./turn-reporter.ts";
 
 /** Settings of an SDK run. */
 export interface RunSettings {
@@ -26,6 +27,8 @@ export interface RunSettings {
   /** The SDK's options, except its tools and the run's own hooks. */
   readonly options: UnknownRecord;
   readonly native: NativeHooks;
+  /** Receives the messages and native calls of the run. */
+  readonly reporter: TurnReporter;
   /** Called with the SDK's metadata when it has compacted the conversation. */
   onCompacted(metadata: UnknownRecord): void;
 }
@@ -54,6 +57,7 @@ export class ClaudeRun {
   readonly #native: NativeCallTracker;
   #state: RunState = initialRun;
   #changed = Promise.withResolvers<void>();
+  readonly #closed = Promise.withResolvers<void>();
   #reading: Promise<void> | null = null;
 
   constructor(settings: RunSettings) {
@@ -101,6 +105,7 @@ export class ClaudeRun {
 
   /** Releases all waiting calls. Does not stop the process. */
   close(): void {
+    this.#closed.resolve();
     this.#messages.close();
     this.#dispatch({ type: "closed" });
   }
@@ -121,8 +126,11 @@ export class ClaudeRun {
     const all = { ...options, hooks, mcpServers: this.#bridge.servers };
     let error: unknown = null;
     try {
-      for await (const message of sdk.query({ prompt: this.#messages, options: all }))
+      for await (const message of sdk.query({ prompt: this.#messages, options: all })) {
         if (isPlainObject(message)) this.#onMessage(message);
+        const { backlog } = this.#settings.reporter;
+        if (backlog) await Promise.race([backlog, this.#closed.promise]);
+      }
     } catch (thrown) {
       error = thrown;
     }
@@ -131,6 +139,7 @@ export class ClaudeRun {
   }
 
   #onMessage(message: UnknownRecord): void {
+    this.#settings.reporter.onMessage(message);
     this.#dispatch({ type: "messageReceived", message });
     if (message["subtype"] === "compact_boundary")
       this.#settings.onCompacted(readRecord(message, "compact_metadata"));
@@ -161,7 +170,10 @@ export class ClaudeRun {
 
   async #beforeCall(input: UnknownRecord): Promise<UnknownRecord> {
     const { id, name } = readToolUse(input);
-    if (this.#native.isEnabled(name)) return await this.#native.beforeCall(input);
+    if (this.#native.isEnabled(name)) {
+      this.#settings.reporter.onCallStarted(name);
+      return await this.#native.beforeCall(input);
+    }
     if (toToolName(name) !== null) this.#dispatch({ type: "callAnnounced", callId: id });
     return {};
   }
@@ -193,6 +205,7 @@ export class ClaudeRun {
   }
 
   #dispatch(input: RunInput): void {
+    if (input.type === "nativeCallEnded") this.#settings.reporter.onCallEnded(input.call);
     this.#state = reduceRun(this.#state, input);
     const { resolve } = this.#changed;
     this.#changed = Promise.withResolvers<void>();

@@ -24,6 +24,7 @@ import { NativeRollback } from "./native-rollback.ts";
 import type { SentPrompt } from "./sent-prompt.ts";
 import { createRepeatPromptHooks } from "./split-hook-output.ts";
 import type { Transcript } from "./transcript.ts";
+import { TurnReporter } from "./turn-reporter.ts";
 
 /** Settings of a run's resources. */
 export interface RunResourcesSettings extends AdapterSettings {
@@ -60,6 +61,7 @@ const SDK_OPTIONS = {
 export class RunResources {
   readonly run: ClaudeRun;
   readonly native: NativeTools;
+  readonly reporter: TurnReporter;
   readonly #process: ClaudeProcess;
   readonly #secrets: readonly string[];
   readonly #cleanup: Cleanup;
@@ -68,6 +70,7 @@ export class RunResources {
   private constructor(parts: RunParts, cleanup: Cleanup) {
     this.run = parts.run;
     this.native = parts.native;
+    this.reporter = parts.reporter;
     this.#process = parts.process;
     this.#secrets = parts.secrets;
     this.#cleanup = cleanup;
@@ -142,6 +145,7 @@ class Cleanup {
 interface RunParts {
   readonly run: ClaudeRun;
   readonly native: NativeTools;
+  readonly reporter: TurnReporter;
   readonly process: ClaudeProcess;
   readonly secrets: readonly string[];
 }
@@ -191,9 +195,14 @@ async function prepareParts(settings: RunResourcesSettings, cleanup: Cleanup): P
     spawnClaudeCodeProcess: process.spawn,
   };
   const hooks = createNativeHooks(native, { rollback, leftovers });
-  const run = new ClaudeRun({ sdk, options, native: hooks, onCompacted: settings.onCompacted });
+  const reporter = new TurnReporter({
+    isStructured: schema !== null,
+    findNative: (name) => native.findReported(name),
+  });
+  const { onCompacted } = settings;
+  const run = new ClaudeRun({ sdk, options, native: hooks, reporter, onCompacted });
   cleanup.add(() => process.stop());
-  return { run, native, process, secrets: auth.secrets };
+  return { run, native, reporter, process, secrets: auth.secrets };
 }
 
 /**

@@ -3,7 +3,7 @@ import { HostedTool } from "../../tools/hosted-tool.ts";
 import { keepInBounds } from "../workspace/bounds.ts";
 import type { HostedKind, NativeName, NativeTool } from "./hosted-kind.ts";
 
-interface FileTool extends Required<Omit<NativeTool, "createLog">> {
+interface FileTool extends NativeTool {
   readonly kind: string;
   readonly description: string;
 }
@@ -32,6 +32,7 @@ export const fileNativeTools: readonly FileTool[] = [
     kind: "claude_write",
     description: "Write files in the working folder.",
     isReadOnly: false,
+    codeField: "content",
     describe: (input, response) =>
       `${response["type"] === "update" ? "Overwrote" : "Created"} ${readString(input, "file_path")}`,
   }),
@@ -39,6 +40,7 @@ export const fileNativeTools: readonly FileTool[] = [
     kind: "claude_edit",
     description: "Change files in the working folder.",
     isReadOnly: false,
+    codeField: "new_string",
     describe: (input) => `Edited ${readString(input, "file_path")}`,
   }),
 ];
@@ -65,7 +67,7 @@ export function createFileTools(permissionMode?: string): readonly HostedTool[] 
 
 function createFileTool(
   name: NativeName,
-  parts: Pick<FileTool, "kind" | "description" | "isReadOnly" | "describe">,
+  parts: Pick<FileTool, "kind" | "description" | "isReadOnly" | "codeField" | "describe">,
 ): FileTool {
   return {
     name,

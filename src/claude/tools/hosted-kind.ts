@@ -38,12 +38,22 @@ export interface NativeTool {
   readonly isReadOnly: boolean;
   /** Whether the tool works on workspace files, so that it is disabled without a workspace. */
   readonly needsWorkspace: boolean;
+  /** The input's field with code, a command or file content, which streams show. @default none */
+  readonly codeField?: string | undefined;
   /** Returns the input to run a call with, or why the call is denied. */
   judge(use: JudgedUse): Verdict | Promise<Verdict>;
   /** Summarizes a successful call for events. Unused if the tool has a log. */
   describe?(input: UnknownRecord, response: UnknownRecord): string;
   /** Creates a log that turns the calls in an evaluation into a typed output. @default no output */
   createLog?(): CallLog;
+}
+
+/** How calls to a native tool are reported while they run. */
+export interface ReportedTool {
+  /** Kind of the prompt's hosted tool that owns the calls. */
+  readonly kind: string;
+  /** The input's field with code, a command or file content. */
+  readonly codeField: string | undefined;
 }
 
 /** A requested call to a native tool. */

@@ -6,7 +6,7 @@ import { asHostedTool } from "../../tools/as-hosted-tool.ts";
 import type { Citation } from "../../tools/hosted/citation.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import type { Verdict } from "../workspace/bounds.ts";
-import type { CallLog, NativeName } from "./hosted-kind.ts";
+import type { CallLog, NativeName, ReportedTool } from "./hosted-kind.ts";
 import { findNativeTool, findOwner, listNativeNames } from "./hosted-kinds.ts";
 
 /** Options of the native tools in one evaluation. */
@@ -76,6 +76,12 @@ export class NativeTools {
     return await native.judge({ owner, input, bounds });
   }
 
+  /** Returns how calls to a tool are reported while they run; `null` if the tool is not available. */
+  findReported(name: string): ReportedTool | null {
+    const owner = this.#findOwner(name);
+    return owner && { kind: owner.kind, codeField: findNativeTool(name)?.codeField };
+  }
+
   /** Converts an ended call to a call of the prompt's hosted tool; `null` if the tool is missing. */
   toHostedCall({ id, name, input, response, error }: EndedCall): HostedCall | null {
     const owner = this.#findOwner(name);
@@ -92,7 +98,7 @@ export class NativeTools {
       ...identity,
       params: input,
       output: null,
-      success: failure === null && !isInterrupted(response),
+      success: hasSucceeded({ name, id, input, response, error }),
       message: failure ?? toSuccessMessage(name, input, response),
       raw,
     };
@@ -114,6 +120,13 @@ export class NativeTools {
   #findOwner(name: string): HostedTool | null {
     return this.isEnabled(name) ? findOwner(name, this.#hostedTools) : null;
   }
+}
+
+/** Whether a call that has ended succeeded. */
+export function hasSucceeded({ id, name, input, response, error }: EndedCall): boolean {
+  const log = findNativeTool(name)?.createLog?.();
+  if (log) return log.add(id, input, { response, error }).success;
+  return error === null && !isInterrupted(response);
 }
 
 /**

@@ -23,6 +23,7 @@ export const nativeBash: NativeTool = {
   name: "Bash",
   isReadOnly: false,
   needsWorkspace: false,
+  codeField: "command",
   judge: judgeCommand,
   describe: describeOutput,
 };

@@ -1,7 +1,9 @@
+import type { TurnObserver } from "../../../src/adapter/turn-observer.ts";
 import type { UnknownRecord } from "../../../src/base/json.ts";
 import { ClaudeRun } from "../../../src/claude/run/claude-run.ts";
 import type { NativeHooks } from "../../../src/claude/run/native-call-tracker.ts";
 import type { NativeCall, RunStep } from "../../../src/claude/run/run-state.ts";
+import { TurnReporter } from "../../../src/claude/run/turn-reporter.ts";
 import type { BridgedAnswer } from "../../../src/claude/tools/tool-bridge.ts";
 import { Tool } from "../../../src/tools/tool.ts";
 import { ToolResult } from "../../../src/tools/tool-result.ts";
@@ -28,12 +30,16 @@ export const runBash = async (): Promise<NativeOutcome> => ({ response: { stdout
 
 export interface StartRunOptions extends ScriptedSdkOptions {
   readonly hooks?: Partial<NativeHooks>;
+  /** Observes the first turn. */
+  readonly observer?: TurnObserver;
+  /** Whether the answer is structured. */
+  readonly isStructured?: boolean;
 }
 
 /** Starts a run on a scripted SDK with the native tool `Bash`. Records ended calls and compactions. */
 export async function startRun(
   steps: readonly SdkStep[],
-  { hooks, ...options }: StartRunOptions = {},
+  { hooks, observer, isStructured = false, ...options }: StartRunOptions = {},
 ) {
   const sdk = new ScriptedSdk(steps, { native: { Bash: runBash }, ...options });
   const after: NativeCall[] = [];
@@ -43,12 +49,16 @@ export async function startRun(
     afterCall: async (call) => void after.push(call),
     ...hooks,
   };
+  const findNative = (name: string) =>
+    name === "Bash" ? { kind: "shell", codeField: "command" } : null;
+  const reporter = new TurnReporter({ isStructured, findNative });
+  if (observer) reporter.startTurn(1, observer);
   const compactions: UnknownRecord[] = [];
   const onCompacted = (metadata: UnknownRecord) => void compactions.push(metadata);
-  const run = new ClaudeRun({ sdk, options: { cwd: "/work" }, native, onCompacted });
+  const run = new ClaudeRun({ sdk, options: { cwd: "/work" }, native, reporter, onCompacted });
   await run.start([textBlock("Do it.")], tools);
   const { signal } = new AbortController();
-  return { run, sdk, after, compactions, next: () => run.next(signal) };
+  return { run, sdk, reporter, after, compactions, next: () => run.next(signal) };
 }
 
 /** Answers all calls in a step. */
