@@ -95,6 +95,16 @@ export function toolUse(name: string, input: object, id?: string): UnknownRecord
   return { type: "tool_use", id: id ?? `toolu_${calls}`, name, input };
 }
 
+/** Creates a `tool_use` block whose input arrives as this JSON. */
+export function formattedToolUse(name: string, json: string): UnknownRecord {
+  return { ...toolUse(name, JSON.parse(json)), json };
+}
+
+/** Creates a `thinking` block. */
+export function thinkingBlock(thinking: string): UnknownRecord {
+  return { type: "thinking", thinking };
+}
+
 /** Creates a `text` block. */
 export function textBlock(text: string): UnknownRecord {
   return { type: "text", text };
@@ -167,14 +177,32 @@ function toBlockEvents(block: UnknownRecord): readonly (readonly [string, object
   if (block["type"] === "text")
     return [
       createStart({ type: "text", text: "" }),
-      createDelta({ type: "text_delta", text: block["text"] }),
+      ...cutInPieces(block["text"]).map((text) => createDelta({ type: "text_delta", text })),
+      end,
+    ];
+  if (block["type"] === "thinking")
+    return [
+      createStart({ type: "thinking", thinking: "", signature: "" }),
+      ...cutInPieces(block["thinking"]).map((thinking) =>
+        createDelta({ type: "thinking_delta", thinking }),
+      ),
+      createDelta({ type: "signature_delta", signature: "c2lnbmVk" }),
       end,
     ];
   if (!("input" in block)) return [createStart(block), end];
-  const partial_json = JSON.stringify(block["input"]);
+  const pieces = cutInPieces(block["json"] ?? JSON.stringify(block["input"]));
+  const { json: _json, ...rest } = block;
   return [
-    createStart({ ...block, input: {} }),
-    createDelta({ type: "input_json_delta", partial_json }),
+    createStart({ ...rest, input: {} }),
+    ...pieces.map((partial_json) => createDelta({ type: "input_json_delta", partial_json })),
     end,
   ];
+}
+
+/** Cuts a text in up to four pieces, as a model's text arrives. */
+function cutInPieces(value: unknown): readonly string[] {
+  const text = String(value);
+  const size = Math.ceil(text.length / 4);
+  const starts = [0, 1, 2, 3].map((index) => index * size);
+  return starts.map((start) => text.slice(start, start + size)).filter((piece) => piece !== "");
 }
