@@ -91,9 +91,9 @@ async function receiveEvents(
     await raceAbort(drain(iterator), AbortSignal.timeout(END_MS));
   } catch (thrown) {
     if (receiver.isComplete) return;
-    const error = readErrorEvent(thrown);
-    if (!error) throw thrown;
-    receiver.onEvent("error", new ParsedEvent({ error }));
+    const event = readErrorEvent(thrown);
+    if (!event) throw thrown;
+    receiver.onEvent("error", new ParsedEvent(event));
   } finally {
     idleTimeout.stop();
     // Closes the connection, unless the stream has ended.
@@ -111,10 +111,12 @@ function readEventName(event: unknown): string {
   return isPlainObject(event) ? readString(event, "type") : "";
 }
 
-/** The official client throws the events that report errors, as an error without a status. */
+/** The official client throws events that report an error, as an error without a status. */
 function readErrorEvent(thrown: unknown): object | null {
   const isEvent = thrown instanceof Error && "status" in thrown && thrown.status === undefined;
-  return isEvent && "error" in thrown && isPlainObject(thrown.error) ? thrown.error : null;
+  if (!isEvent || !("error" in thrown) || thrown.error === undefined) return null;
+  const { error } = thrown;
+  return isPlainObject(error) && error["type"] === "error" ? error : { error };
 }
 
 /** An event that the client has parsed. */
