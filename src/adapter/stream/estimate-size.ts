@@ -6,7 +6,7 @@ const EVENT_BYTES = 64;
 /** Values of a bus event that are visited. The others count as much as the average of these. */
 const MAX_VISITED = 256;
 
-/** Estimates the memory of an event in bytes. The cost does not depend on the size of the event. */
+/** Estimates the memory of an event in bytes. The cost is limited, however large the event is. */
 export function estimateSize(event: StreamEvent): number {
   switch (event.type) {
     case "bus":
@@ -28,11 +28,10 @@ function estimateValue(root: unknown): number {
     bytes += 8;
     if (typeof value === "string") bytes += 2 * value.length;
     else if (ArrayBuffer.isView(value)) bytes += value.byteLength;
-    else if (Array.isArray(value)) {
-      for (const part of value.slice(0, MAX_VISITED)) open.push(part);
-      bytes += 8 * value.length;
-    } else if (typeof value === "object" && value !== null) {
-      for (const key in value) open.push((value as Readonly<Record<string, unknown>>)[key]);
+    else if (typeof value === "object" && value !== null) {
+      const parts: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
+      for (const part of parts.slice(0, MAX_VISITED)) open.push(part);
+      bytes += 8 * parts.length;
     }
   }
   return bytes + Math.ceil((bytes / visited) * open.length);

@@ -37,7 +37,7 @@ export class EventFormat implements ReaderSource<string, unknown> {
 
   finish({ text, output, citations, usage, finishReason }: PromptResponse<unknown>): string {
     const known = { text, citations, usage, finishReason };
-    return `event: response\ndata: ${toJson({ ...known, output }, known)}\n\n`;
+    return `event: response\n${toData(toJson({ ...known, output }, known))}`;
   }
 
   #format(event: StreamEvent): string {
@@ -57,8 +57,15 @@ export function formatError(error: unknown): string {
   return `event: error\n${toData(JSON.stringify({ name, message: "The evaluation failed." }))}`;
 }
 
+/** Characters besides line breaks at which some clients split lines. JSON has them only in strings. */
+const SEPARATORS = /[\u0085\u2028\u2029]/g;
+
 function toData(json: string): string {
-  return `data: ${json}\n\n`;
+  return `data: ${json.replace(SEPARATORS, escapeCharacter)}\n\n`;
+}
+
+function escapeCharacter(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
 /** Returns JSON. A value that is not JSON, such as an event with a `bigint`, is replaced. */

@@ -88,6 +88,7 @@ export class EventLog<Output = unknown> implements StreamFeed {
   end(outcome: Outcome<Output>): void {
     this.outcome = outcome;
     for (const wake of this.#waiting) wake();
+    this.#continue();
   }
 
   /** Drops all events. Readers that have not received all of them fail. */

@@ -22,33 +22,33 @@ export interface StartedEvaluation<Output> {
 }
 
 /** The stream of an evaluation that has started. */
-export class RunningEvaluation<Output> implements EvaluationStream<Output>, ReaderHost<Output> {
+export class RunningEvaluation<Output> implements EvaluationStream<Output> {
   readonly response: Promise<PromptResponse<Output>>;
-  readonly log: EventLog<Output>;
   readonly #stop: AbortController;
   readonly #contract: OutputContract | null;
+  readonly #host: ReaderHost<Output>;
 
   constructor({ log, stop, response, contract }: StartedEvaluation<Output>) {
-    this.log = log;
     this.response = response;
     this.#stop = stop;
     this.#contract = contract;
+    this.#host = { log, onAbandoned: () => this.#onAbandoned() };
   }
 
   [Symbol.asyncIterator](): AsyncIterableIterator<StreamEvent, undefined> {
-    return new LogReader(this, allEvents);
+    return new LogReader(this.#host, allEvents);
   }
 
   text(): AsyncIterableIterator<string, undefined> {
-    return new LogReader(this, textOnly);
+    return new LogReader(this.#host, textOnly);
   }
 
   partialOutput(): AsyncIterableIterator<DeepPartial<Output>, undefined> {
-    return new LogReader(this, new PartialOutput<Output>(this.#contract));
+    return new LogReader(this.#host, new PartialOutput<Output>(this.#contract));
   }
 
   toResponse(init: StreamResponseInit = {}): Response {
-    return createEventResponse(this, init);
+    return createEventResponse(this.#host, init);
   }
 
   cancel(reason?: unknown): void {
@@ -58,16 +58,16 @@ export class RunningEvaluation<Output> implements EvaluationStream<Output>, Read
   async close(): Promise<void> {
     this.cancel();
     await this.response.catch(() => {}); // the caller of `close` is not interested in it
-    this.log.close();
+    this.#host.log.close();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
 
-  onAbandoned(): void {
+  #onAbandoned(): void {
     const message = "The last reader left the stream before the evaluation ended";
-    if (!this.log.outcome) this.cancel(new DOMException(message, "AbortError"));
+    if (!this.#host.log.outcome) this.cancel(new DOMException(message, "AbortError"));
   }
 }
 

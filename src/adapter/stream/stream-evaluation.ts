@@ -29,17 +29,34 @@ export function streamEvaluation<Output, State extends string = string>(
 ): EvaluationStream<Output> {
   const log = new EventLog<Output>();
   const stop = new AbortController();
-  const connected = connectOptions(options ?? {}, log, stop);
-  const response = runToEnd(log, connected, run);
+  const response = runToEnd(log, stop, { options: options ?? {}, run });
   response.catch(() => {}); // the caller may only read events
   const contract = (prompt as Prompt | undefined)?.template?.output ?? null;
   return new RunningEvaluation({ log, stop, response, contract });
 }
 
-/** Options of an evaluation that is connected to a log, and what connects it. */
-interface ConnectedOptions {
+/** Runs the evaluation, and records its events. Errors, also of options, are the log's outcome. */
+async function runToEnd<Output>(
+  log: EventLog<Output>,
+  stop: AbortController,
+  { options, run }: Start<Output>,
+): Promise<PromptResponse<Output>> {
+  try {
+    const connected = connectOptions(options, log, stop);
+    using _recording = recordBus(connected.session, log);
+    using _following = followSignal(options.signal, stop);
+    const response = await run(connected);
+    log.end({ response });
+    return response;
+  } catch (error) {
+    log.end({ error });
+    throw error;
+  }
+}
+
+interface Start<Output> {
   readonly options: EvaluateOptions;
-  readonly connections: readonly Disposable[];
+  readonly run: (options: EvaluateOptions) => Promise<PromptResponse<Output>>;
 }
 
 /**
@@ -50,48 +67,23 @@ function connectOptions(
   options: EvaluateOptions,
   log: EventLog,
   stop: AbortController,
-): ConnectedOptions {
-  if (typeof options !== "object" || Array.isArray(options)) return { options, connections: [] };
+): NestedOptions {
+  if (typeof options !== "object" || Array.isArray(options)) return options;
   const { session = new Session(), signal } = options;
   const isFollowed = signal === undefined || signal instanceof AbortSignal;
-  const connected: NestedOptions = {
-    ...options,
-    session,
-    signal: isFollowed ? stop.signal : signal,
-    [streamFeed]: log,
-  };
-  const connections = [
-    ...(session instanceof Session ? [recordBus(session, log)] : []),
-    ...(signal && isFollowed ? [followSignal(signal, stop)] : []),
-  ];
-  return { options: connected, connections };
+  return { ...options, session, signal: isFollowed ? stop.signal : signal, [streamFeed]: log };
 }
 
-function recordBus({ bus }: Session, log: EventLog): Disposable {
-  return bus.subscribe("*", (event) => log.append({ type: "bus", event }));
+function recordBus(session: unknown, log: EventLog): Disposable | null {
+  if (!(session instanceof Session)) return null;
+  return session.bus.subscribe("*", (event) => log.append({ type: "bus", event }));
 }
 
 /** Aborts `stop` with the reason of `signal`. */
-function followSignal(signal: AbortSignal, stop: AbortController): Disposable {
+function followSignal(signal: unknown, stop: AbortController): Disposable | null {
+  if (!(signal instanceof AbortSignal)) return null;
   const abort = () => stop.abort(signal.reason);
   if (signal.aborted) abort();
   else signal.addEventListener("abort", abort, { once: true });
   return { [Symbol.dispose]: () => signal.removeEventListener("abort", abort) };
-}
-
-async function runToEnd<Output>(
-  log: EventLog<Output>,
-  { options, connections }: ConnectedOptions,
-  run: (options: EvaluateOptions) => Promise<PromptResponse<Output>>,
-): Promise<PromptResponse<Output>> {
-  try {
-    const response = await run(options);
-    log.end({ response });
-    return response;
-  } catch (error) {
-    log.end({ error });
-    throw error;
-  } finally {
-    for (const connection of connections) connection[Symbol.dispose]();
-  }
 }
