@@ -102,8 +102,8 @@ describe.skipIf(sdkMissing)("Limits and retries on the real SDK", () => {
     async () => {
       const { counted, tool } = createCounter();
       const fixture = await createServerFixture([
-        { content: [textBlock("I count. "), toolUse("mcp__wink__count", {})], isCut: true },
-        { content: [textBlock("It is ")], isCut: true },
+        { content: [textBlock("I count. "), toolUse("mcp__wink__count", {})], cut: "after" },
+        { content: [textBlock("It is ")], cut: "after" },
         { content: [textBlock("one")], stop: "max_tokens" },
         { content: [textBlock(".")] },
       ]);

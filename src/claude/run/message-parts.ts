@@ -1,4 +1,10 @@
-import { readRecord, readRecords, readStringOrNull, type UnknownRecord } from "../../base/json.ts";
+import {
+  readNumber,
+  readRecord,
+  readRecords,
+  readStringOrNull,
+  type UnknownRecord,
+} from "../../base/json.ts";
 import {
   type BlockContext,
   type MessagePart,
@@ -7,6 +13,7 @@ import {
   type TakePiece,
 } from "./content-block.ts";
 import { isSynthetic } from "./model-message.ts";
+import { PartLedger, type PartReceiver } from "./part-ledger.ts";
 
 /** Facts that decide how the parts of a message are delivered. */
 export interface MessagePartsSettings extends Pick<BlockContext, "findNative"> {
@@ -14,42 +21,39 @@ export interface MessagePartsSettings extends Pick<BlockContext, "findNative"> {
   readonly isStructured: boolean;
 }
 
-/** Receives the parts of messages. */
-export interface PartReceiver {
-  /** Receives a part. */
-  onPart(part: MessagePart): void;
-  /** Called when another message replaces the previous one, whose parts are void. */
-  onRestart(): void;
-}
+/** How a message ended: it is being received, is complete, or is continued by the next message. */
+type MessageEnding = "none" | "complete" | "cutOff";
 
 /**
  * Converts the SDK's messages to parts of the model's responses as they arrive. Skips the messages of
  * subagents.
  */
 export class MessageParts {
-  readonly #receiver: PartReceiver;
+  readonly #ledger: PartLedger;
   readonly #context: BlockContext;
-  readonly #blocks = new Map<unknown, TakePiece>();
+  readonly #blocks = new Map<number, TakePiece>();
   #messageId: string | null = null;
   /** Whether the message arrives in stream events, so that its whole blocks are repetitions. */
   #isStreamed = false;
   #stopReason: string | null = null;
-  /** Whether the turn's parts so far are void if another message begins. */
-  #isReplaceable = false;
-  /** Text that may stand beside a structured answer, until the message has ended. */
-  #heldText = "";
-  #hasAnswer = false;
+  #ending: MessageEnding = "none";
+  /** Index of the content block that is being read. */
+  #index = 0;
+  /** Text beside a structured answer, by block. It is text of the response if there is no answer. */
+  #heldTexts: { readonly block: number; readonly text: string }[] = [];
+  /** Index of the block with a structured answer. */
+  #answerIndex: number | null = null;
 
   constructor({ isStructured, findNative }: MessagePartsSettings, receiver: PartReceiver) {
-    this.#receiver = receiver;
+    this.#ledger = new PartLedger(receiver);
     this.#context = {
       findNative,
       onText: (text) => {
-        if (isStructured) this.#heldText += text;
+        if (isStructured) this.#heldTexts.push({ block: this.#index, text });
         else this.#addText(text);
       },
       onAnswer: (json) => {
-        this.#hasAnswer = true;
+        this.#answerIndex = this.#index;
         this.#addText(json);
       },
       onPart: (part) => this.#add(part),
@@ -58,14 +62,19 @@ export class MessageParts {
 
   /** Begins a turn: the parts of earlier messages are final. */
   startTurn(): void {
-    this.#isReplaceable = false;
+    this.#ledger.clear();
+    this.#heldTexts = [];
   }
 
   /** Takes a message of the SDK. */
   read(sdkMessage: UnknownRecord): void {
     if (typeof sdkMessage["parent_tool_use_id"] === "string") return;
-    if (sdkMessage["type"] === "stream_event") this.#readEvent(readRecord(sdkMessage, "event"));
-    else if (sdkMessage["type"] === "assistant" && !isSynthetic(sdkMessage))
+    if (sdkMessage["type"] === "stream_event") {
+      this.#withdrawFrom(
+        readNumber(readRecord(sdkMessage, "abandoned_blocks"), "from_block_index"),
+      );
+      this.#readEvent(readRecord(sdkMessage, "event"));
+    } else if (sdkMessage["type"] === "assistant" && !isSynthetic(sdkMessage))
       this.#readWhole(readRecord(sdkMessage, "message"));
   }
 
@@ -76,13 +85,14 @@ export class MessageParts {
         this.#isStreamed = true;
         break;
       case "content_block_start":
+        this.#index = readNumber(event, "index") ?? 0;
         this.#blocks.set(
-          event["index"],
+          this.#index,
           startBlock(readRecord(event, "content_block"), this.#context),
         );
         break;
       case "content_block_delta":
-        this.#blocks.get(event["index"])?.(readPiece(readRecord(event, "delta")));
+        this.#takeDelta(readNumber(event, "index") ?? 0, readRecord(event, "delta"));
         break;
       case "message_delta":
         this.#stopReason = readStringOrNull(readRecord(event, "delta"), "stop_reason");
@@ -93,31 +103,54 @@ export class MessageParts {
     }
   }
 
+  #takeDelta(index: number, delta: UnknownRecord): void {
+    this.#index = index;
+    const piece = readPiece(delta);
+    if (piece !== "") this.#blocks.get(index)?.(piece);
+  }
+
   /** Reads blocks of a message that the SDK did not stream, such as one that it requested again. */
   #readWhole(message: UnknownRecord): void {
     if (readStringOrNull(message, "id") !== this.#messageId) this.#startMessage(message);
     else if (this.#isStreamed) return;
-    for (const block of readRecords(message, "content")) startBlock(block, this.#context);
+    for (const block of readRecords(message, "content")) {
+      startBlock(block, this.#context);
+      this.#index += 1;
+    }
     this.#stopReason = readStringOrNull(message, "stop_reason");
     if (this.#stopReason !== null) this.#endMessage();
   }
 
+  /** Begins a message. It replaces the previous one, unless that was cut off. */
   #startMessage(message: UnknownRecord): void {
-    if (this.#isReplaceable) this.#receiver.onRestart();
+    if (this.#ending === "complete") this.#ledger.withdrawAll();
+    if (this.#ending === "none") this.#ledger.withdrawFrom(0);
+    if (this.#ending !== "cutOff") this.#heldTexts = [];
+    this.#ledger.settle();
     this.#messageId = readStringOrNull(message, "id");
     this.#isStreamed = false;
     this.#stopReason = null;
-    this.#isReplaceable = false;
-    this.#heldText = "";
-    this.#hasAnswer = false;
+    this.#ending = "none";
+    this.#index = 0;
+    this.#answerIndex = null;
     this.#blocks.clear();
   }
 
-  /** A message that was cut off is continued by the next one. Other messages are replaced by it. */
   #endMessage(): void {
-    if (!this.#hasAnswer) this.#addText(this.#heldText);
-    this.#heldText = "";
-    if (this.#stopReason === null || this.#stopReason === "max_tokens") this.#isReplaceable = false;
+    const isCutOff = this.#stopReason === null || this.#stopReason === "max_tokens";
+    this.#ending = isCutOff ? "cutOff" : "complete";
+    if (isCutOff) return;
+    const texts = this.#answerIndex === null ? this.#heldTexts : [];
+    this.#heldTexts = [];
+    this.#addText(texts.map(({ text }) => text).join(""));
+  }
+
+  /** Withdraws the blocks that the SDK abandons after a lost connection, from an index. */
+  #withdrawFrom(index: number | null): void {
+    if (index === null) return;
+    this.#heldTexts = this.#heldTexts.filter(({ block }) => block < index);
+    if (this.#answerIndex !== null && this.#answerIndex >= index) this.#answerIndex = null;
+    this.#ledger.withdrawFrom(index);
   }
 
   #addText(delta: string): void {
@@ -125,7 +158,6 @@ export class MessageParts {
   }
 
   #add(part: MessagePart): void {
-    this.#isReplaceable = true;
-    this.#receiver.onPart(part);
+    this.#ledger.add(part, this.#index);
   }
 }

@@ -9,8 +9,8 @@ export type MessagesAnswer =
       readonly content: readonly UnknownRecord[];
       readonly usage?: UnknownRecord;
       readonly stop?: string;
-      /** Whether the connection is lost after these blocks. */
-      readonly isCut?: boolean;
+      /** Where the connection is lost: after these blocks, or in the last one. */
+      readonly cut?: "after" | "within";
     }
   | {
       readonly status: number;
@@ -145,7 +145,7 @@ let messages = 0;
 function streamMessage(
   response: ServerResponse,
   { model }: UnknownRecord,
-  { content, usage, stop, isCut = false }: Extract<MessagesAnswer, { content: unknown }>,
+  { content, usage, stop, cut }: Extract<MessagesAnswer, { content: unknown }>,
 ): void {
   messages += 1;
   const isCall = content.some(({ type }) => type === "tool_use");
@@ -157,9 +157,12 @@ function streamMessage(
   const message = { id: `msg_${messages}`, model, ...about, stop_sequence: null };
   send("message_start", { message: { ...message, usage: { ...used, output_tokens: 1 } } });
   for (const [index, block] of content.entries()) {
-    for (const [type, data] of toBlockEvents(block)) send(type, { index, ...data });
+    const events = toBlockEvents(block);
+    const isCutWithin = cut === "within" && index === content.length - 1;
+    for (const [type, data] of events.slice(0, isCutWithin ? -1 : events.length))
+      send(type, { index, ...data });
   }
-  if (isCut) {
+  if (cut) {
     setTimeout(() => response.destroy(), 100); // lets the written blocks arrive first
     return;
   }
