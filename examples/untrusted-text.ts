@@ -1,4 +1,4 @@
-/** A mail that tries to give orders: it is a user message, and the tool decides what it may do. */
+/** A mail that tries to give orders. It is a user message, and the tool enforces the limits. */
 import {
   MarkdownSection,
   Prompt,
@@ -17,7 +17,7 @@ const refund = new Tool({
   name: "refund",
   description: "Refunds part of the customer's last order.",
   params: z.object({ euros: z.number(), account: z.string() }),
-  // The limits are in code: a model can be talked out of what a prompt says.
+  // The limits are in code: a model can be persuaded to ignore a prompt.
   handler: ({ euros, account }) => {
     if (account !== "42") return ToolResult.error("The account is not the customer's.");
     if (euros > 20) return ToolResult.error("A person must approve more than 20 euros.");

@@ -1,6 +1,6 @@
 import type { StreamEvent } from "weakincentives";
 
-/** What a stream delivered, joined. */
+/** The parts of a stream, joined. */
 export interface Parts {
   /** The text of each turn. */
   readonly texts: readonly string[];
@@ -10,7 +10,7 @@ export interface Parts {
   readonly hostedCalls: readonly { readonly kind: string; readonly status: string }[];
 }
 
-/** Reads a stream to its end, and prints what begins as soon as it arrives. */
+/** Reads a stream to its end, and prints each call and answer when it begins. */
 export async function collectParts(
   stream: AsyncIterable<StreamEvent>,
   print: (line: string) => void,

@@ -38,7 +38,7 @@ const reportFault = new Tool({
   },
 });
 
-/** The instructions are system text. What the gardener wrote is not: it is sent as the user's. */
+/** The instructions are system text. The gardener's complaint is a user message. */
 export function createReviewPrompt(workspace: WorkspaceSection): Prompt<z.infer<typeof Verdict>> {
   const task = new MarkdownSection({
     key: "task",

@@ -25,7 +25,7 @@ export type Runtime = (typeof runtimes)[number];
 export interface Reviewed {
   readonly response: object;
   readonly events: readonly object[];
-  /** What arrived in the stream, joined by call and turn. */
+  /** The parts of the stream, joined by call and turn. */
   readonly parts: Parts;
   /** The report of the sync at cleanup. */
   readonly report: object;

@@ -1,4 +1,4 @@
-/** What one live test is expected to use: an upper estimate, rounded. */
+/** The expected usage of one live test: an upper estimate, rounded. */
 interface LiveCost {
   /** Title of the test. */
   readonly name: string;
@@ -72,7 +72,7 @@ export const liveCosts: readonly LiveCost[] = [
   { name: "runs an agent of ten lines without a session", requests: 2, input: 200, output: 200 },
 ];
 
-/** Describes what `npm run test:live` is expected to cost with a model, as a Markdown table. */
+/** Returns the expected cost of `npm run test:live` with a model, as a Markdown table. */
 export function describeExpectedCost(model: string): string {
   const price = findPrice(model);
   const rows = liveCosts.map((cost) => ({ ...cost, usd: estimateUsd(cost, price) }));
