@@ -3,6 +3,8 @@ import { answerCases } from "./contract/answers.ts";
 import { compactionCases } from "./contract/compaction.ts";
 import { hostedCases } from "./contract/hosted.ts";
 import { limitCases } from "./contract/limits.ts";
+import { messageCases } from "./contract/messages.ts";
+import { streamingCases } from "./contract/streaming.ts";
 import type { ContractCase, MakeSubject } from "./contract/subject.ts";
 import { toolCases } from "./contract/tools.ts";
 import type { MakeWorkspace } from "./contract/workspace-case.ts";
@@ -29,9 +31,15 @@ export interface AdapterContractOptions {
    * false
    */
   readonly compacts?: boolean | undefined;
+  /** Whether the adapter has `stream`. @default false */
+  readonly streams?: boolean | undefined;
 }
 
-const contractKeys: KnownKeys<AdapterContractOptions> = { compacts: true, workspace: true };
+const contractKeys: KnownKeys<AdapterContractOptions> = {
+  compacts: true,
+  streams: true,
+  workspace: true,
+};
 
 /**
  * Returns tests of the requirements for adapters. `make` creates the adapter under test.
@@ -51,9 +59,10 @@ export function adapterContract(
   options: AdapterContractOptions = {},
 ): readonly ContractTest[] {
   checkKnownKeys(options, "adapterContract(options)", contractKeys);
-  const { workspace, compacts = false } = options;
+  const { workspace, compacts = false, streams = false } = options;
   const cases = [
-    ...[...answerCases, ...toolCases, ...hostedCases, ...limitCases],
+    ...[...answerCases, ...toolCases, ...hostedCases, ...limitCases, ...messageCases],
+    ...(streams ? streamingCases : []),
     ...(workspace ? workspaceCases(workspace) : []),
     ...(compacts ? compactionCases : []),
   ];

@@ -23,6 +23,7 @@ function rejectOnAbort(signal: AbortSignal): Promise<never> {
   });
 }
 
-function toRequestText({ rendered, answers }: TurnRequest): string {
-  return JSON.stringify({ prompt: rendered.text, answers: answers.map(({ text }) => text) });
+function toRequestText({ rendered, input, answers }: TurnRequest): string {
+  const results = answers.map(({ text }) => text);
+  return JSON.stringify({ prompt: rendered.text, input, answers: results });
 }

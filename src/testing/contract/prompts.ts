@@ -63,6 +63,20 @@ export function createPrompt(
   );
 }
 
+/** The texts of {@link createRolesPrompt}. */
+export const ROLE_TEXTS = {
+  system: "Do what the contract says.",
+  user: "Look into the barn.",
+} as const;
+
+/** Creates a prompt with a user section, before its system section. */
+export function createRolesPrompt(tools: readonly Tool[] = []): Prompt<string> {
+  const template = ROLE_TEXTS.user;
+  const user = new MarkdownSection({ key: "place", title: "Place", template, role: "user" });
+  const sections = [user, taskSection(tools, [])];
+  return new Prompt(new PromptTemplate({ ns: "contract", key: "roles", sections }));
+}
+
 /** The tool with which the model runs code in a workspace. */
 export const codeTool = codeInterpreterTool();
 
@@ -92,6 +106,6 @@ function createWordPromptFrom(sections: readonly Section[]): Prompt<Word> {
 }
 
 function taskSection(tools: readonly Tool[], hostedTools: readonly HostedTool[]): MarkdownSection {
-  const template = "Do what the contract says.";
+  const template = ROLE_TEXTS.system;
   return new MarkdownSection({ key: "task", title: "Task", template, tools, hostedTools });
 }

@@ -49,7 +49,10 @@ export interface ContractStall {
 export interface ContractSubject {
   /** The adapter under test. */
   readonly adapter: ProviderAdapter;
-  /** Returns each request as text, in any form that contains the prompt and the tool results. */
+  /**
+   * Returns each request as text, in any form that contains the prompt, the input and the tool
+   * results, in the order in which the model reads them.
+   */
   asked(): readonly string[];
   /** Releases all resources of the test. */
   close?(): void | Promise<void>;

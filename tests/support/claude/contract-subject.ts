@@ -28,10 +28,16 @@ export const claudeSubject: MakeSubject = async (script, { clock, compactsOver }
       clock,
       ...(compactsOver && { env: EARLY_COMPACTION }),
     }),
-    asked: () => server.requests.map(({ text }) => text),
+    asked: () => server.requests.map(putSystemFirst),
     close: () => server.close(),
   };
 };
+
+/** The model reads the system prompt first. The SDK's requests have it after the messages. */
+function putSystemFirst({ text }: ReceivedRequest): string {
+  const { system, ...rest } = JSON.parse(text);
+  return JSON.stringify({ system, ...rest });
+}
 
 /** Makes the SDK compact conversations as early as it can. */
 const EARLY_COMPACTION = { CLAUDE_CODE_AUTO_COMPACT_WINDOW: "100000" };
