@@ -9,6 +9,7 @@
 export { jsonSchema } from "./base/schema/json-schema.ts";
 export type { Infer, JsonSchema, Schema } from "./base/schema/schema.ts";
 export type { Attachment } from "./prompt/attachment.ts";
+export { type DefinePromptOptions, definePrompt } from "./prompt/define-prompt.ts";
 export type { FeedbackProvider } from "./prompt/feedback.ts";
 export type { InputPart } from "./prompt/input.ts";
 export type { MessageRole } from "./prompt/message-role.ts";

@@ -74,6 +74,8 @@ describe("the events of an evaluation", () => {
         ...stamp,
         createdAt,
         text: "## 1. Task (task)\n\nAdd.",
+        messages: [{ role: "system", text: "## 1. Task (task)\n\nAdd." }],
+        input: null,
         tools: [{ name: "add", description: "Adds two numbers.", params: add.paramsSchema }],
         hostedTools: [{ name: "web_search", kind: "web_search" }],
       },

@@ -116,3 +116,40 @@ describe("the input of an evaluation", () => {
     expect(client.asked).toEqual([]);
   });
 });
+
+describe("PromptRendered", () => {
+  const user = new MarkdownSection({ key: "more", title: "More", template: "Now.", role: "user" });
+  const roles = new Prompt(new PromptTemplate({ ns: "demo", key: "r", sections: [task, user] }));
+
+  test("has the prompt's messages by role, and the text of the input", async () => {
+    const bus = recordingBus();
+    const input = [
+      { type: "text", text: "One." },
+      { path: "a.pdf" },
+      { type: "text", text: "Two." },
+    ];
+    await scriptedClient({ text: "Done." }).evaluate(roles, {
+      session: new Session({ bus }),
+      input: input as never,
+    });
+    expect(bus.of("PromptRendered")).toMatchObject([
+      {
+        text: "## 1. Task (task)\n\nWork.\n\n## 2. More (more)\n\nNow.",
+        messages: [
+          { role: "system", text: "## 1. Task (task)\n\nWork." },
+          { role: "user", text: "## 2. More (more)\n\nNow." },
+        ],
+        input: "One.\n\nTwo.",
+      },
+    ]);
+  });
+
+  test.each([undefined, [{ path: "a.pdf" }]])("has no input text for %j", async (input) => {
+    const bus = recordingBus();
+    await scriptedClient({ text: "Done." }).evaluate(roles, {
+      session: new Session({ bus }),
+      input,
+    });
+    expect(bus.of("PromptRendered")).toMatchObject([{ input: null }]);
+  });
+});

@@ -2,6 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import type { EvaluationPhase } from "../base/evaluation-errors.ts";
 import type { JsonSchema } from "../base/schema/schema.ts";
 import type { TokenUsage } from "../base/usage.ts";
+import type { PromptMessage } from "../prompt/rendered-prompt.ts";
 import type { Session } from "../session/session.ts";
 import type { ToolResult } from "../tools/tool-result.ts";
 import type {
@@ -66,12 +67,19 @@ declare module "../session/event-map.ts" {
   }
 }
 
-/** Published when a prompt has been rendered, before the first request. */
+/**
+ * Published when a prompt has been rendered, before the first request, and again when a section was
+ * opened or closed.
+ */
 export interface PromptRendered extends EventStamp {
   /** Discriminates the event. */
   readonly type: "PromptRendered";
-  /** The rendered prompt. */
+  /** The rendered prompt: the texts of `messages`. */
   readonly text: string;
+  /** The rendered prompt by role: at most one message per role, and the system's before the user's. */
+  readonly messages: readonly PromptMessage[];
+  /** The text of the user's input, without its attachments; `null` if it has none. */
+  readonly input: string | null;
   /** Tools that run locally or are declared by a tool class, with their JSON Schemas. */
   readonly tools: readonly {
     readonly name: string;

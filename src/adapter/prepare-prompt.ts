@@ -1,6 +1,7 @@
 import { getErrorMessage, InvalidOptionError } from "../base/errors.ts";
 import { PromptEvaluationError } from "../base/evaluation-errors.ts";
 import { deepFreeze } from "../base/freeze.ts";
+import { joinInputText } from "../prompt/input.ts";
 import type { Prompt } from "../prompt/prompt.ts";
 import { toEnvelope } from "../prompt/render-prompt.ts";
 import type { RenderedPrompt } from "../prompt/rendered-prompt.ts";
@@ -51,6 +52,8 @@ export function preparePrompt<Output>(
   publishEvent(announcer, {
     type: "PromptRendered",
     text: rendered.text,
+    messages: rendered.messages,
+    input: joinInputText(settings.input),
     tools: rendered.tools.map(({ name, description, paramsSchema: params }) => ({
       name,
       description,

@@ -3,9 +3,11 @@ import { copyAndFreeze, isPlainObject } from "../base/freeze.ts";
 import { quoteNames } from "../base/quote-value.ts";
 import { listFields, validateNow } from "../base/schema/schema.ts";
 import { suggestSpelling } from "../base/suggest-spelling.ts";
-import type { BoundParams, PlacedSection } from "./outline.ts";
+import { emitWarning } from "../base/warn.ts";
+import { type BoundParams, getRole, type PlacedSection } from "./outline.ts";
 import type { Section } from "./section.ts";
 import { MarkdownSection } from "./sections/markdown-section.ts";
+import { formatParam, parseSectionText } from "./template-text.ts";
 
 /**
  * Distributes one flat record among the sections. Each section gets its own fields and its
@@ -17,7 +19,9 @@ export function bindParams(
 ): BoundParams {
   const given = checkRecord(params, name);
   checkDeclared(given, outline, name);
-  return new Map(outline.map((placed) => [placed, selectParams(placed, given, name)]));
+  const bound = new Map(outline.map((placed) => [placed, selectParams(placed, given, name)]));
+  for (const [placed, own] of bound) warnAboutLongParams(placed, own, name);
+  return bound;
 }
 
 function checkRecord(params: object, name: string): Readonly<Record<string, unknown>> {
@@ -75,6 +79,40 @@ function selectParams({ section, path }: PlacedSection, given: object, name: str
 
 function getFieldNames(schema: PlacedSection["section"]["paramsSchema"]): ReadonlySet<string> {
   return new Set(schema ? listFields(schema).keys() : []);
+}
+
+/** Warns about params that make a system message long: their text is probably not the developer's. */
+function warnAboutLongParams(placed: PlacedSection, params: object, name: string): void {
+  if (getRole(placed) !== "system") return;
+  for (const [param, value] of Object.entries(params)) {
+    const length = countInsertedCharacters(placed.section, param, value);
+    const warning = `${name} ${placed.path} ${param}`;
+    if (length <= MAX_SYSTEM_PARAM || warnedParams.size >= MAX_WARNINGS) continue;
+    if (warnedParams.has(warning)) continue;
+    warnedParams.add(warning);
+    emitWarning(
+      `Prompt "${name}" binds ${length} characters to the param "${param}" of the system section ` +
+        `"${placed.path}". Use a section with role "user" or the input of evaluate() for text that is ` +
+        "not part of the instructions, above all for text that you do not trust.",
+    );
+  }
+}
+
+/** The most characters that a param may insert into a system section without a warning. */
+const MAX_SYSTEM_PARAM = 20_000;
+/** Limits the memory for programs that create names of prompts. */
+const MAX_WARNINGS = 1_000;
+/** The params that a warning was emitted for: each is reported once per process. */
+const warnedParams = new Set<string>();
+
+/** Counts the characters that a param adds to a section's text. Other classes may use any string. */
+function countInsertedCharacters(section: Section, param: string, value: unknown): number {
+  const isText = typeof value === "string";
+  if (isText && value.length <= MAX_SYSTEM_PARAM) return 0;
+  if (!(section instanceof MarkdownSection)) return isText ? value.length : 0;
+  if (typeof value !== "object" && !isText) return 0;
+  const { names } = parseSectionText(section.template, section.paramsSchema, "template");
+  return names.has(param) ? formatParam(value).length : 0;
 }
 
 /**

@@ -75,7 +75,8 @@ export function fillTemplate({ parts }: TemplateText, params: object): string {
   return filled.join("").trim();
 }
 
-function formatParam(value: unknown): string {
+/** Returns the text that a placeholder is replaced with. */
+export function formatParam(value: unknown): string {
   if (value === undefined || value === null) return "";
   return Array.isArray(value) || isPlainObject(value) ? JSON.stringify(value) : String(value);
 }

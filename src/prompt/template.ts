@@ -55,7 +55,7 @@ const templateKeys: KnownKeys<PromptTemplateOptions<unknown, unknown>> = {
 };
 
 /** Requires the schema if the declared output is not text. */
-type RequiredOutput<Output> = [string] extends [Output]
+export type RequiredOutput<Output> = [string] extends [Output]
   ? unknown
   : { readonly output: Schema<Output> };
 

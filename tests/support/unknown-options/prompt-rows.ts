@@ -42,6 +42,12 @@ export const promptRows: readonly Row[] = [
     (o) =>
       new root.MarkdownSection({ key: "s", title: "S", template: "T" }).clone({ ...Object(o) }),
   ],
+  [
+    "definePrompt",
+    "instruction",
+    "instructions",
+    (o) => root.definePrompt({ name: "a", instructions: "Go.", ...Object(o) }),
+  ],
   ["WebSearchSection(options)", "kye", "key", (o) => new root.WebSearchSection({}, o)],
   ["WebSearchSection(options)", "kye", "key", (o) => new root.WebSearchSection().clone(o)],
   [
