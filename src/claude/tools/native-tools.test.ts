@@ -12,7 +12,7 @@ import { shellTool } from "../../tools/hosted/shell.ts";
 import { webSearchTool } from "../../tools/hosted/web-search.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import { createFileTools } from "./file-tools.ts";
-import { listUndisclosedTools, NativeTools } from "./native-tools.ts";
+import { hasSucceeded, listUndisclosedTools, NativeTools } from "./native-tools.ts";
 
 const workspace = realpathSync(mkdtempSync(join(tmpdir(), "native-")));
 beforeAll(() => {
@@ -52,6 +52,39 @@ describe("NativeTools.names", () => {
 
   test("omit file tools without a workspace", () => {
     expect(createTools(everything, { workspace: null }).names).toEqual(["WebSearch", "Bash"]);
+  });
+});
+
+describe("NativeTools.findReported()", () => {
+  test.each([
+    ["Bash", { kind: "shell", codeField: "command" }],
+    ["Write", { kind: "apply_patch", codeField: "content" }],
+    ["Edit", { kind: "apply_patch", codeField: "new_string" }],
+    ["Read", { kind: "claude_read", codeField: undefined }],
+    ["WebSearch", { kind: "web_search", codeField: undefined }],
+    ["NotebookEdit", null],
+  ])("returns the kind and the field with code of %s", (name, reported) => {
+    expect(createTools(everything).findReported(name)).toEqual(reported);
+  });
+
+  test("returns null for a tool whose section is closed", () => {
+    const native = createTools(everything);
+    native.setHostedTools([webSearchTool()]);
+    expect(native.findReported("Bash")).toBeNull();
+  });
+});
+
+describe("hasSucceeded()", () => {
+  const search = { ...ended, name: "WebSearch", input: { query: "owls" } };
+
+  test("is false for calls that failed, were interrupted or found an error", () => {
+    const call = { ...ended, name: "Bash", input: {} };
+    expect(hasSucceeded(call)).toBe(true);
+    expect(hasSucceeded({ ...call, error: "exit code 1" })).toBe(false);
+    expect(hasSucceeded({ ...call, response: { interrupted: true } })).toBe(false);
+    expect(hasSucceeded(search)).toBe(true);
+    const response = { results: ["Web search error: unavailable"] };
+    expect(hasSucceeded({ ...search, response })).toBe(false);
   });
 });
 
