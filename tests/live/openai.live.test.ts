@@ -19,6 +19,7 @@ import { InMemoryFilesystem } from "weakincentives/files";
 import { OpenAIAdapter, OpenAIFileSearchSection, uploadFile } from "weakincentives/openai";
 import { recordingBus } from "weakincentives/testing";
 import * as z from "zod";
+import { conversationCases } from "../support/live/conversation-cases.ts";
 
 /** One round trip per tool on the real API: `OPENAI_API_KEY=… npm run test:live`. */
 const { OPENAI_API_KEY: key, WINK_LIVE_MODEL: model = "gpt-5.2" } = process.env;
@@ -198,4 +199,6 @@ describe.skipIf(!key)("OpenAIAdapter on the real API", { timeout: 180_000 }, () 
       expect(text?.toLowerCase()).toContain("heron");
     }
   });
+
+  for (const { name, run } of conversationCases) test(name, () => run({ model }));
 });
