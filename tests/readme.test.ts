@@ -6,14 +6,14 @@ import { expect, test } from "vitest";
 
 const readPage = (path: string) => readFile(new URL(`../${path}`, import.meta.url), "utf8");
 
-test("the README shows examples/first-agent.ts", async () => {
-  const [readme, example] = [
-    await readPage("README.md"),
-    await readPage("examples/first-agent.ts"),
-  ];
-  const [, code] = /```ts\n(import \{ MarkdownSection[\s\S]*?)```/.exec(readme) ?? [];
-  expect(code).toBe(example);
-  expect(example.trimEnd().split("\n").length).toBeLessThanOrEqual(30);
+test.each([
+  ["first-agent.ts", 0, 10],
+  ["first-tool.ts", 1, 30],
+] as const)("the README shows examples/%s, in few lines", async (name, index, maxLines) => {
+  const example = await readPage(`examples/${name}`);
+  const programs = [...(await readPage("README.md")).matchAll(/```ts\n([\s\S]*?)```/g)];
+  expect(programs[index]?.[1]).toBe(example);
+  expect(example.trimEnd().split("\n").length).toBeLessThanOrEqual(maxLines);
 });
 
 test("every program in a guide is an example that CI runs", async () => {
@@ -87,13 +87,17 @@ test.each([
   "docs/attacks.md",
   "docs/decisions/README.md",
   "docs/renames.md",
+  "docs/guides/chat.md",
   "docs/guides/claude.md",
   "docs/guides/hosted-tools.md",
   "docs/guides/local.md",
   "docs/guides/local-apis.md",
   "docs/guides/long-sessions.md",
+  "docs/guides/long-turns.md",
   "docs/guides/openai.md",
   "docs/guides/sandboxes.md",
+  "docs/guides/streaming.md",
+  "docs/guides/untrusted-text.md",
   "docs/guides/workspaces.md",
 ])("every link of %s leads somewhere", async (page) => {
   const links = [...(await readPage(page)).matchAll(/\]\((?!https?:)([^)#]+)/g)].map(
