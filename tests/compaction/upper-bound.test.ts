@@ -3,6 +3,7 @@ import { MarkdownSection, Prompt, PromptTemplate, Session, Tool, ToolResult } fr
 import { LocalProvider, type ModelAction, scriptedModel } from "weakincentives/local";
 import { OpenAIAdapter } from "weakincentives/openai";
 import * as z from "zod";
+import { changeResponse } from "../support/wire-stream.ts";
 
 /** Evaluates with a model that makes one call per turn and then answers. Returns the requested paths. */
 async function evaluateAndListPaths(
@@ -58,10 +59,8 @@ it("a conversation is compacted when the tools of an opened section make it too 
 });
 
 it("a conversation is measured by its bytes when responses report no usage", async () => {
-  const removeUsage = async (response: Response) => {
-    const { usage: _usage, ...body } = Object(await response.json());
-    return Response.json(body, response);
-  };
+  const removeUsage = async (response: Response) =>
+    await changeResponse(response, ({ usage: _usage, ...rest }) => rest);
   const calls = Array.from({ length: 8 }, () => ({ call: { name: "read", args: {} } }));
   expect(await evaluateAndListPaths(calls, removeUsage)).toContain("/v1/responses/compact");
 });

@@ -99,7 +99,11 @@ describe.each(clients)("S0 OpenAI Hosted Tools, on %s", (_, reach) => {
     const on = await startExample(reach, {
       script: [createActions(interpreter), [{ say: "Done." }]],
     });
-    const adapter = on.adapter({ model: "gpt-5.2-codex", hostedTools: { codeInterpreter: true } });
+    const adapter = on.adapter({
+      model: "gpt-5.2-codex",
+      hostedTools: { codeInterpreter: true },
+      delivery: "buffered",
+    });
     const response = await adapter.evaluate(task, { session: new Session() });
     expect(response).toMatchObject({ output: "Done.", text: "Done.", finishReason: "stop" });
     expect(response.hostedOutputs.get(codeInterpreterTool())).toMatchObject({ stdout: "6\n" });
@@ -119,7 +123,7 @@ describe.each(clients)("S0 OpenAI Hosted Tools, on %s", (_, reach) => {
     async (hostedTools) => {
       const { bodies } = await runExample(reach, task, {
         script: [[{ say: "Done." }]],
-        adapter: { hostedTools },
+        adapter: { hostedTools, delivery: "buffered" },
       });
       expect(bodies).toEqual([{ model: "gpt-4.1", input: [taskMessage] }]);
     },
@@ -264,6 +268,7 @@ describe.each(clients)("S0 OpenAI Hosted Tools, on %s", (_, reach) => {
       adapter: {
         model: "gpt-5.2-codex",
         hostedTools: { codeInterpreter: true, webSearch: true },
+        delivery: "buffered",
       },
       evaluate: { resources: new ResourceRegistry().bind(databaseConnection, sales) },
     });

@@ -79,7 +79,7 @@ describe.each(clients)("S1 OpenAI Code Interpreter Tool, on %s", (_, reach) => {
     const on = await startExample(reach, {
       script: createCodeModel(createHistogramCode(valuesOfCsv)),
     });
-    const adapter = on.adapter();
+    const adapter = on.adapter({ delivery: "buffered" });
     const folder = temporaryTree({ "input.csv": "value\n3\n4\n5\n5\n" });
     const { id } = await uploadFile(adapter.client, `${folder}/input.csv`);
 
@@ -304,6 +304,7 @@ describe.each(clients)("S1 OpenAI Code Interpreter Tool, on %s", (_, reach) => {
         const mean = readPrinted(asked);
         return mean === null ? [{ code: "print(9 / 2)" }] : [{ say: { mean: Number(mean) } }];
       },
+      adapter: { delivery: "buffered" },
     });
     expectTypeOf(response.output).toEqualTypeOf<{ mean: number }>();
     expect(response.output).toEqual({ mean: 4.5 });

@@ -96,7 +96,8 @@ async function startLibrary(
 describe.each(clients)("S2 OpenAI Native Tools via Responses, on %s", (_, reach) => {
   test("Usage Examples > Building a prompt with a native tool section: the section adds no text next to others, and its tool is sent", async () => {
     const { on, store, paper } = await startLibrary(reach);
-    const { response, bodies, bus } = await on.run(research(store));
+    const adapter = { delivery: "buffered" } as const;
+    const { response, bodies, bus } = await on.run(research(store), { adapter });
     expect(bodies).toEqual([
       {
         model: "gpt-4.1",
@@ -219,7 +220,8 @@ describe.each(clients)("S2 OpenAI Native Tools via Responses, on %s", (_, reach)
 
   test("Prompt Execution Flow: answers are received as a whole, without streams or Chat Completions", async () => {
     const { on, store } = await startLibrary(reach);
-    const { requests } = await on.run(research(store));
+    const adapter = { delivery: "buffered" } as const; // decision 69 streams by default
+    const { requests } = await on.run(research(store), { adapter });
     expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual(["POST /responses"]);
     expect(requests[0]?.body).not.toHaveProperty("stream");
     expect(requests[0]?.body).not.toHaveProperty("messages");
@@ -362,7 +364,8 @@ describe.each(clients)("S2 OpenAI Native Tools via Responses, on %s", (_, reach)
     });
     expect(late.error).toBeInstanceOf(DeadlineExceededError);
     const { on } = await startLibrary(reach, [[{ search: { file: "LLM safety" } }]]);
-    const { error } = await on.failure(research("vs_gone"));
+    const adapter = { delivery: "buffered" } as const;
+    const { error } = await on.failure(research("vs_gone"), { adapter });
     if (!(error instanceof PromptEvaluationError)) throw error;
     expect(error).toMatchObject({ phase: "request", requestId: expect.stringMatching(/^req_/) });
     const { body } = await on.ask("GET /vector_stores/vs_gone");

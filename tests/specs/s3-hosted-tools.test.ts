@@ -80,7 +80,7 @@ const createExpected = (id: string | undefined): WebSearchResult => ({
 describe.each(clients)("S3 Hosted Tools, on %s", (_, reach) => {
   test("Usage Examples > Basic Web Search: the section alone sends the tool, and its output is available by name", async () => {
     const on = await startExample(reach, createSearch());
-    const adapter = on.adapter();
+    const adapter = on.adapter({ delivery: "buffered" });
     const bus = recordingBus();
     const prompt = createLookupPrompt(new WebSearchSection());
     const response = await adapter.evaluate(prompt, { session: new Session({ bus }) });
@@ -196,7 +196,10 @@ describe.each(clients)("S3 Hosted Tools, on %s", (_, reach) => {
     });
     const template = new PromptTemplate({ ns: "research", key: "inline", sections: [section] });
     const prompt = new Prompt(template).bind({ topic: "owls" });
-    const { bodies, response, bus } = await runExample(reach, prompt, createSearch());
+    const { bodies, response, bus } = await runExample(reach, prompt, {
+      ...createSearch(),
+      adapter: { delivery: "buffered" },
+    });
     expect(bodies).toEqual([
       {
         model: "gpt-4.1",

@@ -85,6 +85,7 @@ describe.each(clients)("S3 Hosted Tools, on %s", (_, reach) => {
     const tool = forecastTool({ days: 2 });
     const { response, bodies, bus } = await runCanned(reach, createPrompt(tool), {
       ...known,
+      adapter: { ...known.adapter, delivery: "buffered" },
       script: [[call, message("No.")]],
     });
     expect(bodies).toEqual([

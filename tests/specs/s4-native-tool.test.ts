@@ -66,7 +66,7 @@ describe.each(clients)("S4 Native Tool, on %s", (_, reach) => {
       NativeTool<{ query: string }, { payload: Record<string, unknown> }>
     >();
     const on = await startExample(reach, createSearch([[search], [rain]]));
-    const adapter = on.adapter();
+    const adapter = on.adapter({ delivery: "buffered" });
     const bus = recordingBus();
     const session = new Session({ bus });
     const prompt = createPrompt(webSearchTool);

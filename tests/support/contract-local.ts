@@ -9,6 +9,7 @@ import type {
 import { wireUsage } from "./contract-server.ts";
 import { createFolder } from "./local/provider-fixture.ts";
 import { testKey } from "./openai-clients.ts";
+import { changeResponse } from "./wire-stream.ts";
 import { workspaceSandbox } from "./workspace/workspace-fixture.ts";
 
 /** How an adapter connects to a provider through this `fetch`. */
@@ -100,7 +101,6 @@ async function patchResponse(response: Response, turn: ContractTurn): Promise<Re
     return new Response(response.body, { status, headers });
   }
   if (!("usage" in turn) || turn.usage === undefined) return response;
-  const body: unknown = await response.json();
-  const told = { ...Object(body), usage: wireUsage(turn.usage) };
-  return Response.json(told, { status, headers });
+  const usage = wireUsage(turn.usage);
+  return await changeResponse(response, (value) => ({ ...value, usage }));
 }

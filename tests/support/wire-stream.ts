@@ -34,6 +34,28 @@ function addNumber({ type, ...rest }: WireItem, index: number): WireItem {
   return { type, sequence_number: index, ...rest };
 }
 
+/** Changes the response of a stream's last event, or a response that is JSON. */
+export async function changeResponse(
+  response: Response,
+  change: (value: WireItem) => WireItem,
+): Promise<Response> {
+  const { status } = response;
+  const headers = new Headers(response.headers);
+  headers.delete("content-length");
+  const text = await response.text();
+  if (!text.startsWith("event:")) {
+    return Response.json(change(JSON.parse(text)), { status, headers });
+  }
+  const frames = text.split("\n\n").map((frame) => {
+    if (!/^event: response\.(?:completed|incomplete|failed)\n/.test(frame)) return frame;
+    const [name, data = ""] = frame.split("\n");
+    const event: WireItem = JSON.parse(data.slice("data: ".length));
+    const changed = { ...event, response: change(readRecord(event, "response")) };
+    return `${name}\ndata: ${JSON.stringify(changed)}`;
+  });
+  return new Response(frames.join("\n\n"), { status, headers });
+}
+
 function toItemEvents(item: WireItem, index: number): readonly WireItem[] {
   const place = { output_index: index };
   return [

@@ -171,6 +171,27 @@ describe.each(clients)("a streamed response on %s", (_, client) => {
     expect(bodies).toHaveLength(1);
   });
 
+  test("with an error event about the request fails like a refused request", async () => {
+    const invalid = {
+      type: "error",
+      error: { type: "invalid_request_error", code: null, message: "No such store.", param: "id" },
+    };
+    const general = { code: "server_error", message: "No such store." };
+    const last = {
+      type: "response.failed",
+      response: { ...whole, status: "failed", error: general },
+    };
+    const { error, bodies } = await run([{ events: [...unfinished, invalid, last] }]);
+    expect(error).toBeInstanceOf(PromptEvaluationError);
+    expect(error).not.toBeInstanceOf(ThrottleError);
+    expect(error).toMatchObject({
+      phase: "request",
+      cause: { errorType: "invalid_request_error", param: "id", status: null },
+    });
+    expect(String(error)).toContain("The response failed: No such store.");
+    expect(bodies).toHaveLength(1);
+  });
+
   test("may take longer than timeoutMs while data arrives, comments included", async () => {
     const slow = sendStream((response) => {
       const pieces = events.map((event) => formatEvents([event]));

@@ -2,7 +2,7 @@ import type { PromptEvaluationError } from "../../base/evaluation-errors.ts";
 import { isPlainObject } from "../../base/freeze.ts";
 import { warn } from "../../base/warn.ts";
 import type { AdapterSettings, DeliveryState } from "../adapter-settings.ts";
-import { findContainerFailure } from "../errors/container-failure.ts";
+import { findRejection } from "../errors/container-failure.ts";
 import { fromRequestError } from "../errors/from-request-error.ts";
 import { isContainerRejection } from "../errors/rejection.ts";
 import { type OpenAIRequestError, toRequestError } from "../errors/request-error.ts";
@@ -61,8 +61,8 @@ export async function attemptExchange(
     const answer = await sendResponsesRequest(exchange, settings);
     // If the container is lost during a turn, the HTTP status is 200 and the response has failed.
     const hasFailed = isPlainObject(answer.value) && answer.value["status"] === "failed";
-    const gone = hasFailed ? findContainerFailure(answer.value, base) : null;
-    if (gone) return gone;
+    const rejection = hasFailed ? findRejection(answer.value, base) : null;
+    if (rejection) return rejection;
     logger.debug("response", { model, requestId: answer.requestId });
     return answer;
   } catch (thrown) {

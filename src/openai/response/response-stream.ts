@@ -63,10 +63,11 @@ export class ResponseStream implements StreamReceiver {
     }
     const response = isPlainObject(this.#final) ? this.#final["response"] : null;
     if (!isPlainObject(response)) throw new SyntaxError("the last event has no response");
-    const isUnexplained = response["status"] === "failed" && !response["error"];
+    const hasFailed = response["status"] === "failed";
     return {
       ...response,
-      ...(isUnexplained && error && { error }),
+      // The event is more precise than the response, whose code may be a general one.
+      ...(hasFailed && error && "message" in error && { error }),
       ...(hasNoItems(response) && this.#items.length > 0 && { output: this.#readItems() }),
     };
   }

@@ -7,7 +7,7 @@ import {
 } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { isPlainObject } from "../../../src/base/freeze.ts";
-import { readRecords, readStringOrNull } from "../../../src/base/json.ts";
+import { parseJson, readRecords, readStringOrNull } from "../../../src/base/json.ts";
 
 /** A request that the relay received. */
 export interface RelayedRequest {
@@ -184,9 +184,10 @@ function parseRequest(request: IncomingMessage, bytes: Buffer): RelayedRequest {
   return { method, path, body, text, containerId: named ?? null };
 }
 
+/** Returns `null` for a stream of events, which creates nothing. */
 function parseId(answer: Buffer): string | null {
-  const json: unknown = JSON.parse(answer.toString());
-  return isPlainObject(json) ? readStringOrNull(json, "id") : null;
+  const parsed = parseJson(answer.toString());
+  return parsed.ok && isPlainObject(parsed.value) ? readStringOrNull(parsed.value, "id") : null;
 }
 
 function sendResponse(response: ServerResponse, { status, json }: CannedResponse): void {
