@@ -1,4 +1,8 @@
-/** Your own provider: implement `ModelClient` for one conversation and pass it to `evaluate`. */
+/**
+ * Your own provider: implement `ModelClient` for one conversation and pass it to `evaluate`. With
+ * `streamEvaluation` the adapter streams too: a client that reports parts to the request's observer
+ * delivers them as they arrive, and any other client's turns are delivered whole.
+ */
 import {
   evaluate,
   MarkdownSection,
@@ -6,7 +10,7 @@ import {
   Prompt,
   PromptTemplate,
   type ProviderAdapter,
-  Session,
+  streamEvaluation,
   type Turn,
 } from "weakincentives";
 
@@ -14,8 +18,14 @@ import {
 function createShoutingClient(): ModelClient {
   return {
     adapterName: "shouting",
-    async send({ rendered }): Promise<Turn> {
+    async send({ rendered, turn, observer }): Promise<Turn> {
       const lastLine = rendered.text.split("\n").at(-1) ?? "";
+      if (observer?.wantsParts) {
+        for (const word of lastLine.toUpperCase().match(/\S+\s*/g) ?? []) {
+          observer.onPart({ type: "text", turn, delta: word });
+          await observer.backlog; // waits for readers that are far behind
+        }
+      }
       const [inputTokens, outputTokens] = [rendered.text.length, lastLine.length];
       return {
         text: lastLine.toUpperCase(),
@@ -38,14 +48,22 @@ function createShoutingClient(): ModelClient {
   };
 }
 
-const shouting: ProviderAdapter = {
+const shouting: Required<ProviderAdapter> = {
   name: "shouting",
   evaluate: (prompt, options) =>
     evaluate(prompt, createShoutingClient(), { ...options, adapter: shouting }),
+  stream: (prompt, options) =>
+    streamEvaluation(prompt, options, (given) => shouting.evaluate(prompt, given)),
 };
 
 const task = new MarkdownSection({ key: "task", title: "Task", template: "Mind the gap." });
 const template = new PromptTemplate({ ns: "station", key: "announce", sections: [task] });
-const { text } = await shouting.evaluate(new Prompt(template), { session: new Session() });
+const prompt = new Prompt(template);
+const { text } = await shouting.evaluate(prompt);
 console.log(text);
 // prints: MIND THE GAP.
+
+const words: string[] = [];
+for await (const delta of shouting.stream(prompt).text()) words.push(delta);
+console.log(words.join("| "));
+// prints: MIND | THE | GAP.

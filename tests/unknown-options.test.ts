@@ -105,6 +105,7 @@ const otherNames: Readonly<Record<string, string>> = {
   openAIClient: "clientConfig",
   scriptedClient: "scriptedClient.with(options)",
   scriptedModel: "steps[0][0].call",
+  streamEvaluation: "evaluate(options)",
   systemClock: "Clock.sleep(options)",
 };
 

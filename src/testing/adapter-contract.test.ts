@@ -1,5 +1,9 @@
 import { expect, test } from "vitest";
+import type { NestedOptions } from "../adapter/nested-adapter.ts";
 import type { EvaluateOptions, ProviderAdapter } from "../adapter/provider-adapter.ts";
+import { streamEvaluation } from "../adapter/stream/stream-evaluation.ts";
+import { type StreamFeed, streamFeed } from "../adapter/turn-observer.ts";
+import { Session } from "../session/session.ts";
 import { adapterContract } from "./adapter-contract.ts";
 import type { MakeSubject } from "./contract/subject.ts";
 import { fakeClock } from "./fake-clock.ts";
@@ -71,6 +75,103 @@ test.each(broken)(
     await expect(found?.run()).rejects.toThrow();
   },
 );
+
+test("adapterContract() detects an adapter that ignores the input", async () => {
+  const names = [
+    "sends system text before user text, and the input of the evaluation last",
+    "sends the input once, also if the evaluation has several turns",
+  ];
+  expect(await listFailures(dropOption("input"), names)).toEqual(names);
+});
+
+/** Adapters whose stream has one fault, and the cases that must find it. */
+const brokenStreams: readonly (readonly [
+  string,
+  (adapter: ProviderAdapter) => ProviderAdapter,
+  readonly string[],
+])[] = [
+  ["has no stream()", ({ name, evaluate }) => ({ name, evaluate }), ["evaluates without a reader"]],
+  [
+    "streams no parts",
+    spoilStream((options) => ({ ...options, [streamFeed]: undefined })),
+    [
+      "streams text whose pieces are the text of the response",
+      "streams the text of every turn, between the events of that turn",
+      "streams the arguments of tool calls",
+      "streams the status of hosted calls until they are completed",
+    ],
+  ],
+  [
+    "repeats parts",
+    spoilStream((options) => ({ ...options, [streamFeed]: repeatParts(options[streamFeed]) })),
+    [
+      "streams text whose pieces are the text of the response",
+      "streams the arguments of tool calls",
+    ],
+  ],
+  [
+    "uses another session than the stream's",
+    spoilStream((options) => ({ ...options, session: new Session() })),
+    ["streams the text of every turn, between the events of that turn"],
+  ],
+  [
+    "replaces errors",
+    (adapter) => {
+      const { evaluate } = hideErrors(adapter);
+      return {
+        ...adapter,
+        stream: (p, given) => streamEvaluation(p, given, (o) => evaluate(p, o)),
+      };
+    },
+    [
+      "cancels the evaluation with the reason of cancel()",
+      "cancels the evaluation when its last reader leaves",
+      "ends readers of a failed evaluation with its error, after its events",
+    ],
+  ],
+];
+
+test.each(brokenStreams)(
+  "adapterContract() detects an adapter that %s",
+  async (_what, spoil, names) => {
+    expect(await listFailures(spoil, names)).toEqual(names);
+  },
+);
+
+/** Lists the cases that an adapter fails, among those with these names. */
+async function listFailures(
+  spoil: (adapter: ProviderAdapter) => ProviderAdapter,
+  names: readonly string[],
+): Promise<readonly string[]> {
+  const make: MakeSubject = async (script, options) => {
+    const subject = await scriptedSubject(script, options);
+    return { ...subject, adapter: spoil(subject.adapter) };
+  };
+  const failed: string[] = [];
+  for (const { name, run } of adapterContract(make, { streams: true })) {
+    if (names.includes(name)) await run().catch(() => failed.push(name));
+  }
+  return failed;
+}
+
+function spoilStream(change: (options: NestedOptions) => NestedOptions) {
+  return (adapter: ProviderAdapter): ProviderAdapter => ({
+    ...adapter,
+    stream: (prompt, given) =>
+      streamEvaluation(prompt, given, (options) => adapter.evaluate(prompt, change(options))),
+  });
+}
+
+function repeatParts(feed: StreamFeed | undefined): StreamFeed {
+  return {
+    backlog: null,
+    onRestart: () => {},
+    onPart(part) {
+      feed?.onPart(part);
+      feed?.onPart(part);
+    },
+  };
+}
 
 test("adapterContract() detects an adapter that does not send the prompt", async () => {
   const make: MakeSubject = async (script, options) => {

@@ -118,11 +118,15 @@ export const streamingCases: readonly ContractCase[] = [
     async check({ adapter }) {
       const reason = { any: "thing" };
       const stream = startStream(adapter, createPrompt());
-      const reading = readAll(stream);
+      const reading = catchRejection(readAll(stream));
       await waitForTurn(stream);
       stream.cancel(reason);
-      expectSame((await catchRejection(stream.response)) === reason, true, "response rejects");
-      expectSame((await catchRejection(reading)) === reason, true, "readers reject");
+      const errors = await Promise.all([catchRejection(stream.response), reading]);
+      expectSame(
+        errors.map((error) => error === reason),
+        [true, true],
+        "the response and readers reject with the reason",
+      );
     },
   },
   {

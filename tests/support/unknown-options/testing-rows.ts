@@ -18,6 +18,18 @@ export const testingRows: readonly Row[] = [
     (o) => testing.scriptedClient({ text: "Hi." }).evaluate(prompt, { session, ...Object(o) }),
   ],
   [
+    "evaluate(options)",
+    "sesion",
+    "session",
+    (o) => testing.scriptedClient({ text: "Hi." }).stream(prompt, Object(o)).response,
+  ],
+  [
+    "toResponse(init)",
+    "includes",
+    "include",
+    (o) => testing.scriptedClient({ text: "Hi." }).stream(prompt).toResponse(o),
+  ],
+  [
     "scriptedClient(script)[0]",
     "txet",
     "text",
