@@ -20,6 +20,7 @@ const meant: readonly (readonly [RegExp, string])[] = [
   [/\.containerId$/, "Claude uses no container"],
   [/hostedCalls\[\d+\]\.(params|output|message)/, "on Claude code runs in Bash, untyped"],
   [/^hosted\[\d+\]\.(params|result|renderedOutput)/, "on Claude code runs in Bash, untyped"],
+  [/^parts\.order/, "on Claude the code of a turn runs when the turn is complete"],
   [/^response\.hostedOutputs/, "on Claude code runs in Bash, untyped"],
 ];
 
@@ -61,11 +62,11 @@ if (on) {
 // prints: openai: calls report_fault
 // prints: openai: answers
 // prints: claude: starts code_interpreter
-// prints: claude: ends code_interpreter
 // prints: claude: calls report_fault
+// prints: claude: ends code_interpreter
 // prints: claude: starts code_interpreter
-// prints: claude: ends code_interpreter
 // prints: claude: calls report_fault
+// prints: claude: ends code_interpreter
 // prints: claude: answers
 // prints: - vents.py: opening() gives less than 0 percent
 // prints: - vents.py: opening() gives more than 100 percent
@@ -74,4 +75,5 @@ if (on) {
 // prints: Expected difference: Claude uses no container.
 // prints: Expected difference: events name the runtime.
 // prints: Expected difference: on Claude code runs in Bash, untyped.
+// prints: Expected difference: on Claude the code of a turn runs when the turn is complete.
 // prints: Expected difference: the workspace tells the model where its files are.
