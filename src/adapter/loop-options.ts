@@ -136,7 +136,7 @@ export function resolveLoopSettings(
   return {
     ...options,
     session,
-    input: checkInput(options.input),
+    input: options.input === undefined ? [] : checkInput(options.input),
     toolChoice: copyAndFreeze(options.toolChoice),
     maxTurns,
     throttle: resolveThrottlePolicy(options.throttle),

@@ -41,7 +41,7 @@ export function preparePrompt<Output>(
   client: ModelClient,
   settings: LoopSettings,
 ): RenderedPrompt<Output> {
-  const { session, clock } = settings;
+  const { session, clock, input } = settings;
   const announcer = { session, prompt, adapterName: client.adapterName, clock };
   registerSlices(prompt, session);
   const { rendered, omissions } = fitToClient(prompt, client, settings);
@@ -53,7 +53,7 @@ export function preparePrompt<Output>(
     type: "PromptRendered",
     text: rendered.text,
     messages: rendered.messages,
-    input: joinInputText(settings.input),
+    input: input.length === 0 ? null : joinInputText(input),
     tools: rendered.tools.map(({ name, description, paramsSchema: params }) => ({
       name,
       description,

@@ -4,7 +4,7 @@ import { quoteNames } from "../base/quote-value.ts";
 import { listFields, validateNow } from "../base/schema/schema.ts";
 import { suggestSpelling } from "../base/suggest-spelling.ts";
 import { emitWarning } from "../base/warn.ts";
-import { type BoundParams, getRole, type PlacedSection } from "./outline.ts";
+import type { BoundParams, PlacedSection } from "./outline.ts";
 import type { Section } from "./section.ts";
 import { MarkdownSection } from "./sections/markdown-section.ts";
 import { formatParam, parseSectionText } from "./template-text.ts";
@@ -83,7 +83,7 @@ function getFieldNames(schema: PlacedSection["section"]["paramsSchema"]): Readon
 
 /** Warns about params that make a system message long: their text is probably not the developer's. */
 function warnAboutLongParams(placed: PlacedSection, params: object, name: string): void {
-  if (getRole(placed) !== "system") return;
+  if (placed.role !== "system") return;
   for (const [param, value] of Object.entries(params)) {
     const length = countInsertedCharacters(placed.section, param, value);
     const warning = `${name} ${placed.path} ${param}`;

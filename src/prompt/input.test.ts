@@ -3,10 +3,6 @@ import { InvalidOptionError } from "../base/errors.ts";
 import { checkInput, isTextPart, joinInputText } from "./input.ts";
 
 describe("checkInput()", () => {
-  test("returns no parts if there is no input", () => {
-    expect(checkInput(undefined)).toEqual([]);
-  });
-
   test("returns text as one part", () => {
     expect(checkInput("Hello")).toEqual([{ type: "text", text: "Hello" }]);
   });

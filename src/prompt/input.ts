@@ -16,8 +16,7 @@ const field = "evaluate(input)";
 const remedy = 'pass text, or parts such as { type: "text", text: "Hello" } and { path: "a.pdf" }';
 
 /** Returns the parts of a user's input, frozen. Throws if a part is invalid or there is none. */
-export function checkInput(input: string | readonly InputPart[] | undefined): readonly InputPart[] {
-  if (input === undefined) return [];
+export function checkInput(input: string | readonly InputPart[]): readonly InputPart[] {
   if (typeof input === "string")
     return Object.freeze([checkText({ type: "text", text: input }, field)]);
   if (!Array.isArray(input) || input.length === 0) {

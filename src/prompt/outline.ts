@@ -16,6 +16,8 @@ export interface PlacedSection {
    * sections count.
    */
   readonly number: string;
+  /** Who speaks in the section: the role of the top-level section that contains it. */
+  readonly role: MessageRole;
 }
 
 /**
@@ -32,14 +34,10 @@ export function createOutline(
       depth: parent ? parent.depth + 1 : 0,
       path: parent ? `${parent.path}.${section.key}` : section.key,
       number: parent ? `${parent.number}.${index + 1}` : `${index + 1}`,
+      role: parent ? parent.role : (section.role ?? "system"),
     });
     return [placed, ...createOutline(section.children, placed)];
   });
-}
-
-/** Returns who speaks in a section: the role of the top-level section that contains it. */
-export function getRole({ section, parent }: PlacedSection): MessageRole {
-  return parent ? getRole(parent) : (section.role ?? "system");
 }
 
 /** The params of each section of a template, validated by its own schema. */

@@ -6,7 +6,7 @@ import type { ToolPolicy } from "../tools/policy.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Attachment } from "./attachment.ts";
 import { disclosureTools } from "./disclosure-tools.ts";
-import { type BoundParams, getRole, type PlacedSection } from "./outline.ts";
+import type { BoundParams, PlacedSection } from "./outline.ts";
 import type { MatchedOverrides, ToolOverride } from "./overrides/overrides.ts";
 import {
   listVisibleSections,
@@ -89,7 +89,7 @@ function renderMessages(
   texts: TextContext,
 ): readonly PromptMessage[] {
   const messages = (["system", "user"] as const).map((role) => {
-    const own = visible.filter(({ placed }) => getRole(placed) === role);
+    const own = visible.filter(({ placed }) => placed.role === role);
     return Object.freeze({ role, text: renderSections(own, texts) });
   });
   const [system, ...others] = messages.filter(({ text }) => text !== "");

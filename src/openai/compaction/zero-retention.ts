@@ -54,12 +54,12 @@ export function checkZeroRetentionPrompt(
   }
 }
 
-/** Throws if a user's input refers to a file that the provider stores in `zdrMode`. */
+/** Throws if a user's input refers to a file that the provider stores. Called only in `zdrMode`. */
 export function checkZeroRetentionInput(
   input: readonly InputPart[],
-  { zdrMode, allowStoredFiles }: CompactionSettings,
+  { allowStoredFiles }: CompactionSettings,
 ): void {
-  if (zdrMode && !allowStoredFiles) checkStoredFiles(input, "evaluate(input)");
+  if (!allowStoredFiles) checkStoredFiles(input, "evaluate(input)");
 }
 
 function checkStoredFiles(parts: readonly InputPart[], field: string): void {

@@ -123,7 +123,8 @@ export class Conversation implements ModelClient {
   /** Step 1: prepares the container, the request and the history. */
   async #prepare(request: TurnRequest): Promise<TurnWork> {
     const { rendered, signal, input = [] } = request;
-    checkZeroRetentionInput(input, this.#settings.compaction);
+    const { compaction } = this.#settings;
+    if (compaction.zdrMode) checkZeroRetentionInput(input, compaction);
     const notes = await this.#container.prepare(rendered.promptName, signal);
     this.#history ??= this.#startHistory(request);
     const base = this.#getRequestBase(request);
@@ -251,9 +252,10 @@ export class Conversation implements ModelClient {
 
   /** Creates the items for everything since the last request, in the order that the model reads them. */
   async #createNewItems(request: TurnRequest): Promise<readonly WireItem[]> {
-    const { turn, answers, delegatedResults, notes } = request;
-    if (turn === 1) this.#userMessages ??= createUserMessages(request);
-    const messages = turn === 1 ? await this.#userMessages : null;
+    const { turn, rendered, input = [], answers, delegatedResults, notes } = request;
+    const isFirst = turn === 1 && rendered.attachments.length + input.length > 0;
+    if (isFirst) this.#userMessages ??= createUserMessages(request);
+    const messages = isFirst ? await this.#userMessages : null;
     return [
       ...(messages ?? []),
       ...delegatedResults.flatMap((call) => this.#createAnswerItems(call)),
