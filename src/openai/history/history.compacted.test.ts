@@ -68,6 +68,52 @@ describe("History.replaceWithWindow()", () => {
   });
 });
 
+describe("the opening of a conversation", () => {
+  const task = { ...user, content: "Sort." };
+
+  it("is not compacted until it is answered", () => {
+    const history = new History({ stored: true, items: [user, message("Long.")] });
+    history.setPrompt("Go.");
+    history.startOpening();
+    history.setPrompt("Sort.", "user");
+    history.add([user]);
+    expect(history.window).toEqual([user, message("Long.")]);
+    history.replaceWithWindow([sealed]);
+    expect(parseSentInput(history)).toEqual([prompt, sealed, task, user]);
+    expect(history.window).toEqual([sealed]);
+    history.setPrompt("Rank.", "user");
+    expect(history.items).toEqual([prompt, sealed, { ...task, content: "Rank." }, user]);
+    history.endOpening();
+    expect(history.window).toEqual([sealed, { ...task, content: "Rank." }, user]);
+  });
+
+  it("starts at the same item after items before it were dropped", () => {
+    const history = new History({ stored: true, items: [user, message("Long.")] });
+    history.startOpening();
+    history.setPrompt("Sort.", "user");
+    history.drop((item) => item === user);
+    expect(history.window).toEqual([message("Long.")]);
+    history.replaceWithWindow([sealed]);
+    expect(history.items).toEqual([sealed, task]);
+  });
+
+  it("that was compacted after its answer is added again only if its text changes", () => {
+    const history = new History({ stored: true });
+    history.startOpening();
+    history.setPrompt("Sort.", "user");
+    history.endOpening();
+    history.add([message("Done.")]);
+    history.replaceWithWindow([sealed]);
+    history.setPrompt("Sort.", "user");
+    expect(history.items).toEqual([sealed]);
+    history.replaceWithWindow([sealed]);
+    history.setPrompt("Sort.", "user");
+    expect(history.items).toEqual([sealed]);
+    history.setPrompt("Rank.", "user");
+    expect(history.items).toEqual([sealed, { ...task, content: "Rank." }]);
+  });
+});
+
 describe("History.window", () => {
   it("contains all items except the prompt, at any position", () => {
     const history = new History({ stored: true, items: [user] });

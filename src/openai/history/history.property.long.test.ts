@@ -49,7 +49,10 @@ type Step =
       readonly parts: readonly WireItem[];
       readonly answers: readonly number[];
     }
-  | { readonly do: "prompt"; readonly text: string }
+  | { readonly do: "prompt"; readonly text: string | null; readonly role: "system" | "user" }
+  | { readonly do: "open" }
+  | { readonly do: "answered" }
+  | { readonly do: "compact" }
   | { readonly do: "request" }
   | { readonly do: "mark" }
   | { readonly do: "step" }
@@ -63,11 +66,17 @@ const turn: fc.Arbitrary<Step> = fc.record({
   answers: fc.array(fc.constantFrom(1, 1, 1, 0, 2), { minLength: 1 }),
 });
 const bare: fc.Arbitrary<Step> = fc
-  .constantFrom("request" as const, "mark" as const, "step" as const)
+  .constantFrom(
+    ...(["request", "mark", "step", "request", "mark", "step"] as const),
+    ...(["open", "answered", "compact"] as const),
+  )
   .map((what) => ({ do: what }));
 const promptStep: fc.Arbitrary<Step> = fc
-  .constantFrom("x", "y", "żółw")
-  .map((text) => ({ do: "prompt", text }));
+  .tuple(
+    fc.constantFrom("x", "y", "żółw", null),
+    fc.constantFrom("system" as const, "user" as const),
+  )
+  .map(([text, role]) => ({ do: "prompt", text, role }));
 const chosen: fc.Arbitrary<Step> = fc
   .tuple(fc.constantFrom("drop" as const, "restore" as const, "reload" as const), fc.nat())
   .map(([what, which]) => ({ do: what, which }));
@@ -113,7 +122,10 @@ class HistoryModel {
     const history = this.#history;
     if (step.do === "turn") this.#turn(step.parts, step.answers);
     else if (step.do === "request") this.#request();
-    else if (step.do === "prompt") history.setPrompt(step.text);
+    else if (step.do === "prompt") this.#setPrompt(step.text, step.role);
+    else if (step.do === "open") history.startOpening();
+    else if (step.do === "answered") history.endOpening();
+    else if (step.do === "compact") this.#compact();
     else if (step.do === "drop") this.#drop(step.which);
     else if (step.do === "step") this.#recordStep();
     else if (step.do === "mark") {
@@ -132,6 +144,25 @@ class HistoryModel {
     expect(this.#readRequest()).toBe(`{"input":[${written.join(",")}],"model":"m"}`);
     const value = JSON.stringify(this.#history.toRequestValue({ model: "m" }));
     expect(this.#readRequest()).toBe(value);
+  }
+
+  #setPrompt(text: string | null, role: "system" | "user"): void {
+    const history = this.#history;
+    history.setPrompt(text, role);
+    const items = [...history.items];
+    history.setPrompt(text, role); // the same text changes nothing
+    expect(history.items).toEqual(items);
+    const isSent = items.some((item) => item["role"] === role && item["content"] === text);
+    if (text !== null && role === "system") expect(isSent).toBe(true);
+  }
+
+  #compact(): void {
+    const history = this.#history;
+    const { length } = history;
+    const compacted = history.window.length;
+    history.replaceWithWindow([{ type: "compaction", id: "cmp_1" }]);
+    expect(history.length).toBe(length - compacted + 1);
+    expect(history.window.at(-1)).toEqual({ type: "compaction", id: "cmp_1" });
   }
 
   #turn(parts: readonly WireItem[], answers: readonly number[]): void {

@@ -114,6 +114,85 @@ describe("History.setPrompt()", () => {
   });
 });
 
+describe("History.setPrompt() with the role user", () => {
+  test("adds a user message, and replaces or removes it at its position", () => {
+    const history = createHistory();
+    history.setPrompt("one");
+    history.setPrompt("task", "user");
+    history.add([answer]);
+    history.setPrompt("other", "user");
+    expect(history.items).toEqual([system("one"), { ...user, content: "other" }, answer]);
+    history.setPrompt(null, "user");
+    expect(history.items).toEqual([system("one"), answer]);
+    history.setPrompt("two");
+    expect(history.items).toEqual([system("two"), answer]);
+    history.setPrompt(null);
+    expect(parseSent(history)).toEqual({ input: [answer], model: "m" });
+    history.setPrompt(null);
+    expect(history.items).toEqual([answer]);
+  });
+
+  test("adds the message again after it was dropped or undone", () => {
+    const history = createHistory();
+    const mark = history.mark();
+    history.setPrompt("hi", "user");
+    history.drop(({ role }) => role === "user");
+    history.setPrompt("hi", "user");
+    expect(history.items).toEqual([user]);
+    history.restore(mark);
+    history.setPrompt("hi", "user");
+    expect(history.items).toEqual([user]);
+  });
+});
+
+describe("History.adoptSystemText()", () => {
+  test("uses the last system message if it has the same text", () => {
+    const items = [system("one"), answer, system("two"), user];
+    const history = new History({ stored: true, items });
+    expect(history.adoptSystemText("one")).toBe(false);
+    expect(history.adoptSystemText("two")).toBe(true);
+    history.setPrompt("two");
+    expect(history.items).toEqual(items);
+    history.setPrompt("three");
+    expect(history.items).toEqual([system("one"), answer, system("three"), user]);
+  });
+
+  test("finds none in a history without system messages", () => {
+    expect(createHistory(user, answer).adoptSystemText("hi")).toBe(false);
+    expect(createHistory().adoptSystemText("hi")).toBe(false);
+  });
+
+  test("is undone by restoring an earlier mark", () => {
+    const history = new History({ stored: true, items: [system("one"), answer] });
+    const mark = history.mark();
+    history.adoptSystemText("one");
+    history.restore(mark);
+    history.setPrompt("one");
+    expect(history.items).toEqual([system("one"), answer, system("one")]);
+  });
+});
+
+test("History.endsWithInput tells whether the model has something to answer", () => {
+  expect(createHistory().endsWithInput).toBe(false);
+  expect(createHistory(user).endsWithInput).toBe(true);
+  expect(createHistory(system("one")).endsWithInput).toBe(true);
+  expect(createHistory(call("a"), output("a")).endsWithInput).toBe(true);
+  expect(createHistory(user, answer).endsWithInput).toBe(false);
+  expect(createHistory(user, { type: "compaction", id: "cmp_1" }).endsWithInput).toBe(false);
+});
+
+test("History.hasAttachments tells whether a message has a file or an image", () => {
+  const file = { ...user, content: [{ type: "input_file", file_id: "file-1" }] };
+  const image = { ...user, content: [{ type: "input_text" }, { type: "input_image" }] };
+  expect(createHistory(user, answer).hasAttachments).toBe(false);
+  expect(createHistory(null as unknown as WireItem).hasAttachments).toBe(false);
+  expect(createHistory(user, image).hasAttachments).toBe(true);
+  const history = createHistory(user, file);
+  expect(history.hasAttachments).toBe(true);
+  history.drop((item) => item === file);
+  expect(history.hasAttachments).toBe(false);
+});
+
 describe("History.dropInvalid()", () => {
   test("drops nothing from a valid history", () => {
     expect(createHistory(user, reasoning("rs_1"), call("a"), output("a")).dropInvalid()).toEqual(
