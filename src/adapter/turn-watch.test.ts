@@ -115,6 +115,7 @@ describe("TurnProgressed", () => {
     const { observer, answer } = await startTurn(recordingBus());
     expect([observer?.wantsParts, observer?.backlog]).toEqual([false, null]);
     observer?.onPart({ type: "text", turn: 1, delta: "ignored" });
+    observer?.onRestart();
     await answer();
   });
 

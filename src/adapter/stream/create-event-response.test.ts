@@ -214,6 +214,18 @@ describe("toResponse()", () => {
     expect((await ended.stream.response).text).toBe("Done.");
   });
 
+  test("may be cancelled at the moment when an event arrives", async () => {
+    const { stream, say, given } = startManualStream();
+    const reader = stream.toResponse().body?.getReader();
+    const read = reader?.read();
+    await Promise.resolve();
+    await Promise.resolve();
+    say("Hi");
+    await reader?.cancel();
+    expect(await read).toEqual({ value: undefined, done: true });
+    expect(given.signal?.aborted).toBe(true);
+  });
+
   test("ends with an error event if the events are gone when the body is first read", async () => {
     const { stream, answer } = startManualStream();
     const response = stream.toResponse();

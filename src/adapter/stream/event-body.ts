@@ -15,8 +15,9 @@ export class EventBody implements UnderlyingDefaultSource<Uint8Array> {
   readonly #reader: LogReader<string, unknown>;
   readonly #clock: Clock;
   readonly #ended = new AbortController();
+  #hasStarted = false;
   #isWaiting = false;
-  #lastSentAt: number | null = null;
+  #lastSentAt = 0;
 
   constructor(host: ReaderHost<unknown>, format: EventFormat, clock: Clock) {
     this.#host = host;
@@ -25,7 +26,8 @@ export class EventBody implements UnderlyingDefaultSource<Uint8Array> {
   }
 
   async pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
-    if (this.#lastSentAt === null) {
+    if (!this.#hasStarted) {
+      this.#hasStarted = true;
       this.#lastSentAt = this.#clock.now();
       this.#keepAlive(controller).catch(() => {}); // the body has ended
     }
@@ -43,9 +45,8 @@ export class EventBody implements UnderlyingDefaultSource<Uint8Array> {
 
   cancel(): void {
     this.#ended.abort();
-    const isUnread = this.#lastSentAt === null && !this.#host.log.hasReaders;
-    if (isUnread) this.#host.onAbandoned();
-    else this.#reader.leave();
+    this.#reader.leave();
+    if (!this.#hasStarted && !this.#host.log.hasReaders) this.#host.onAbandoned();
   }
 
   #send(controller: ReadableStreamDefaultController<Uint8Array>, text: string): void {
@@ -62,8 +63,8 @@ export class EventBody implements UnderlyingDefaultSource<Uint8Array> {
 
   async #keepAlive(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
     const { signal } = this.#ended;
-    while (!signal.aborted) {
-      const silence = this.#clock.now() - (this.#lastSentAt ?? 0);
+    for (;;) {
+      const silence = this.#clock.now() - this.#lastSentAt;
       const isDue = silence >= KEEP_ALIVE_MS;
       // A body that is not being read needs no comment.
       if (isDue && this.#isWaiting && controller.desiredSize === 0)

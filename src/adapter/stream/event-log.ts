@@ -66,10 +66,8 @@ export class EventLog<Output = unknown> implements StreamFeed {
     this.#totalBytes += estimateSize(event);
     this.#events.push(event);
     this.#sizes.push(this.#totalBytes);
-    for (const wake of this.#waiting) wake();
-    for (const cursor of this.#cursors) {
-      if (this.#totalBytes - cursor.bytes > PAUSE_ABOVE) this.#pause ??= Promise.withResolvers();
-    }
+    if (this.#waiting.size > 0) this.#wakeReaders();
+    if (this.#totalBytes > PAUSE_ABOVE) this.#pauseIfBehind();
     if (this.#totalBytes > MAX_KEPT) {
       this.#unreadable ??= "More than 8 MiB of events have passed, and they are no longer kept";
       this.#dropConsumed();
@@ -87,7 +85,7 @@ export class EventLog<Output = unknown> implements StreamFeed {
   /** Ends the log. Readers receive the outcome after the events. */
   end(outcome: Outcome<Output>): void {
     this.outcome = outcome;
-    for (const wake of this.#waiting) wake();
+    this.#wakeReaders();
     this.#continue();
   }
 
@@ -129,13 +127,24 @@ export class EventLog<Output = unknown> implements StreamFeed {
     this.#waiting.delete(wake);
   }
 
+  #wakeReaders(): void {
+    for (const wake of this.#waiting) wake();
+  }
+
+  #pauseIfBehind(): void {
+    for (const { bytes } of this.#cursors) {
+      if (this.#totalBytes - bytes > PAUSE_ABOVE) this.#pause ??= Promise.withResolvers();
+    }
+  }
+
   #take(cursor: Cursor): StreamEvent | undefined {
     const at = cursor.index - this.#dropped;
     if (at < 0) this.#refuseClosed();
     const event = this.#events[at];
-    if (event === undefined) return undefined;
+    const bytes = this.#sizes[at];
+    if (event === undefined || bytes === undefined) return undefined;
     cursor.index += 1;
-    cursor.bytes = this.#sizes[at] ?? 0;
+    cursor.bytes = bytes;
     if (this.#pause) this.#continueIfRead();
     return event;
   }
