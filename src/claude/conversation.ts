@@ -54,8 +54,6 @@ export class Conversation implements ModelClient {
   #closing: Promise<void> | null = null;
   #transcript = new Transcript([]);
   #usageMeter = new UsageMeter();
-  /** The prompt as the model has it. Set when a run starts. */
-  #sentPrompt: SentPrompt | null = null;
   /** The last turn whose answers and notes were sent. If its request fails, they are not resent. */
   #sentTurn = 0;
   #text = "";
@@ -156,7 +154,6 @@ export class Conversation implements ModelClient {
     const { tools, hostedTools } = selectOfferedTools(request);
     const { logger } = this.#settings;
     this.#workspace?.workspace.bind((event) => this.#publishEvent(event), logger);
-    this.#sentPrompt = sentPrompt;
     const resources = await RunResources.open({
       ...this.#settings,
       ...{ rendered, signal, workspace: this.#workspace, transcript: this.#transcript },
@@ -173,12 +170,12 @@ export class Conversation implements ModelClient {
   }
 
   /** Sends tool results and notes since the last turn, and the text of roles that changed. */
-  async #sendNews({ native, run }: RunResources, request: TurnRequest): Promise<void> {
+  async #sendNews({ native, run, sentPrompt }: RunResources, request: TurnRequest): Promise<void> {
     const { rendered } = request;
     const answers = request.answers.map(
       ({ call, result, text }) => [call.callId, { text, isError: !result.success }] as const,
     );
-    const changed = this.#sentPrompt?.update(rendered) ?? [];
+    const changed = sentPrompt.update(rendered);
     const { tools, hostedTools } = selectOfferedTools(request);
     native.setHostedTools(hostedTools);
     await run.answer(new Map(answers), { notes: [...request.notes, ...changed], tools });

@@ -18,7 +18,7 @@ import {
   type ModelEndpoint,
 } from "../support/claude/claude-fixture.ts";
 import {
-  formattedToolUse,
+  jsonToolUse,
   textBlock,
   thinkingBlock,
   toolUse,
@@ -123,7 +123,7 @@ describe.skipIf(sdkMissing)("A stream on the real SDK", () => {
       const json = '{\n  "animal": "an  \\"owl\\"",\n  "count": 2\n}';
       const fixture = await createServerFixture([
         { content: [textBlock("I look."), toolUse("mcp__wink__look", { at: "it" })] },
-        { content: [textBlock("Here it is:"), formattedToolUse("StructuredOutput", json)] },
+        { content: [textBlock("Here it is:"), jsonToolUse("StructuredOutput", json)] },
       ]);
       const section = new MarkdownSection({
         key: "task",

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { UnknownRecord } from "../../base/json.ts";
-import type { MessagePart } from "./content-block.ts";
 import { MessageParts } from "./message-parts.ts";
+import type { MessagePart } from "./start-block.ts";
 
 type Received = MessagePart | "restart";
 

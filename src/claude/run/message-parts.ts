@@ -5,15 +5,15 @@ import {
   readStringOrNull,
   type UnknownRecord,
 } from "../../base/json.ts";
+import { isSynthetic } from "./model-message.ts";
+import { PartLedger, type PartReceiver } from "./part-ledger.ts";
 import {
   type BlockContext,
   type MessagePart,
   readPiece,
   startBlock,
   type TakePiece,
-} from "./content-block.ts";
-import { isSynthetic } from "./model-message.ts";
-import { PartLedger, type PartReceiver } from "./part-ledger.ts";
+} from "./start-block.ts";
 
 /** Facts that decide how the parts of a message are delivered. */
 export interface MessagePartsSettings extends Pick<BlockContext, "findNative"> {

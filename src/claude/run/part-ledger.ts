@@ -1,4 +1,4 @@
-import type { MessagePart } from "./content-block.ts";
+import type { MessagePart } from "./start-block.ts";
 
 /** Receives the parts of a turn. */
 export interface PartReceiver {

@@ -62,6 +62,7 @@ export class RunResources {
   readonly run: ClaudeRun;
   readonly native: NativeTools;
   readonly reporter: TurnReporter;
+  readonly sentPrompt: SentPrompt;
   readonly #process: ClaudeProcess;
   readonly #secrets: readonly string[];
   readonly #cleanup: Cleanup;
@@ -71,6 +72,7 @@ export class RunResources {
     this.run = parts.run;
     this.native = parts.native;
     this.reporter = parts.reporter;
+    this.sentPrompt = parts.sentPrompt;
     this.#process = parts.process;
     this.#secrets = parts.secrets;
     this.#cleanup = cleanup;
@@ -146,6 +148,7 @@ interface RunParts {
   readonly run: ClaudeRun;
   readonly native: NativeTools;
   readonly reporter: TurnReporter;
+  readonly sentPrompt: SentPrompt;
   readonly process: ClaudeProcess;
   readonly secrets: readonly string[];
 }
@@ -202,7 +205,8 @@ async function prepareParts(settings: RunResourcesSettings, cleanup: Cleanup): P
   const { onCompacted } = settings;
   const run = new ClaudeRun({ sdk, options, native: hooks, reporter, onCompacted });
   cleanup.add(() => process.stop());
-  return { run, native, reporter, process, secrets: auth.secrets };
+  const { sentPrompt } = settings;
+  return { run, native, reporter, sentPrompt, process, secrets: auth.secrets };
 }
 
 /**

@@ -1,9 +1,9 @@
 import type { TurnObserver } from "../../adapter/turn-observer.ts";
 import { readRecord, readString, type UnknownRecord } from "../../base/json.ts";
 import { hasSucceeded } from "../tools/native-tools.ts";
-import type { MessagePart } from "./content-block.ts";
 import { MessageParts, type MessagePartsSettings } from "./message-parts.ts";
 import type { NativeCall } from "./run-state.ts";
+import type { MessagePart } from "./start-block.ts";
 
 /** Reports the progress of a run to the observer of the current turn, if there is one. */
 export class TurnReporter {

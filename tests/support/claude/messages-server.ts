@@ -96,7 +96,7 @@ export function toolUse(name: string, input: object, id?: string): UnknownRecord
 }
 
 /** Creates a `tool_use` block whose input arrives as this JSON. */
-export function formattedToolUse(name: string, json: string): UnknownRecord {
+export function jsonToolUse(name: string, json: string): UnknownRecord {
   return { ...toolUse(name, JSON.parse(json)), json };
 }
 

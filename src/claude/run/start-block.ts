@@ -2,8 +2,9 @@ import type { ResponsePart } from "../../adapter/turn-observer.ts";
 import { readRecord, readString, type UnknownRecord } from "../../base/json.ts";
 import type { ReportedTool } from "../tools/hosted-kind.ts";
 import { toToolName } from "../tools/tool-bridge.ts";
-import { JsonCompactor, StringFieldReader } from "./json-pieces.ts";
+import { JsonCompactor } from "./json-compactor.ts";
 import { ANSWER_TOOL } from "./run-state.ts";
+import { StringFieldReader } from "./string-field-reader.ts";
 
 /** A part of a response without the number of its turn. */
 export type MessagePart = ResponsePart extends infer Part
@@ -50,29 +51,29 @@ function createBlock(block: UnknownRecord, context: BlockContext): TakePiece {
     case "thinking":
       return (delta) => context.onPart({ type: "reasoning", delta });
     case "tool_use":
-      return createCall(readString(block, "id"), readString(block, "name"), context);
+      return createCallBlock(readString(block, "id"), readString(block, "name"), context);
     default:
       return () => {};
   }
 }
 
-function createCall(callId: string, name: string, context: BlockContext): TakePiece {
-  if (name === ANSWER_TOOL) return createAnswer(context);
+function createCallBlock(callId: string, name: string, context: BlockContext): TakePiece {
+  if (name === ANSWER_TOOL) return createAnswerBlock(context);
   const native = context.findNative(name);
-  if (native) return createNativeCall(callId, native, context);
+  if (native) return createNativeBlock(callId, native, context);
   const call = { type: "toolCall", callId, name: toToolName(name) ?? name } as const;
   context.onPart({ ...call, delta: "" });
   return (delta) => context.onPart({ ...call, delta });
 }
 
 /** The input of the SDK's tool for structured answers is the response's text, as compact JSON. */
-function createAnswer(context: BlockContext): TakePiece {
+function createAnswerBlock(context: BlockContext): TakePiece {
   const compactor = new JsonCompactor();
   context.onAnswer("");
   return (piece) => context.onAnswer(compactor.add(piece));
 }
 
-function createNativeCall(
+function createNativeBlock(
   callId: string,
   { kind, codeField }: ReportedTool,
   context: BlockContext,
