@@ -44,11 +44,11 @@ export type ResponsePart =
     };
 
 /**
- * What a client reports while a response arrives. The loop passes one with each request that
- * somebody observes.
+ * What a client reports while a response arrives. The loop passes one with each request of a stream,
+ * and with each request of an evaluation whose bus hears `TurnProgressed`.
  */
 export interface TurnObserver {
-  /** Whether somebody reads the parts of the response. If not, the client need not parse them. */
+  /** Whether the evaluation is a stream. If not, the client need not parse the parts. */
   readonly wantsParts: boolean;
   /** Reports a part of the response. */
   onPart(part: ResponsePart): void;

@@ -8,8 +8,8 @@ import type { ResponsePart, StreamFeed, TurnObserver } from "./turn-observer.ts"
 const PROGRESS_MS = 1_000;
 
 /**
- * Watches one turn if somebody observes it: passes the parts of its response to the readers of the
- * stream, and publishes `TurnProgressed`. Returns `null` if nobody does.
+ * Watches one turn: passes the parts of its response to the readers of the stream, and publishes
+ * `TurnProgressed`. Returns `null` if there is neither a stream nor a listener when the turn starts.
  */
 export function watchTurn(
   evaluation: Evaluation,

@@ -244,15 +244,15 @@ test("nullEventBus discards events, and its subscriptions can be disposed", () =
 describe("EventBus.hears()", () => {
   test("is true for types with a subscriber, and for all types with a subscriber of all", () => {
     const bus = new InProcessEventBus();
-    const heard = () => ["BellRang", "DoorOpened", "Unknown"].map((type) => bus.hears(type));
-    expect(heard()).toEqual([false, false, false]);
+    const listHeard = () => ["BellRang", "DoorOpened", "Unknown"].map((type) => bus.hears(type));
+    expect(listHeard()).toEqual([false, false, false]);
     const bell = bus.subscribe("BellRang", () => {});
-    expect(heard()).toEqual([true, false, false]);
+    expect(listHeard()).toEqual([true, false, false]);
     const all = bus.subscribe("*", () => {});
-    expect(heard()).toEqual([true, true, true]);
+    expect(listHeard()).toEqual([true, true, true]);
     bell[Symbol.dispose]();
     all[Symbol.dispose]();
-    expect(heard()).toEqual([false, false, false]);
+    expect(listHeard()).toEqual([false, false, false]);
   });
 
   test("is false for events that store a conversation if only a subscriber of all listens", () => {

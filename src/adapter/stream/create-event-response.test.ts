@@ -240,9 +240,9 @@ describe("toResponse()", () => {
     ["text", 'must be an array, got "text". Use some of "text", "reasoning", "toolCall", "hosted'],
   ])("refuses %j for include", (include, message) => {
     const { stream } = startManualStream();
-    const refused = () => stream.toResponse({ include } as never);
-    expect(refused).toThrow(InvalidOptionError);
-    expect(refused).toThrow(`toResponse(init).include ${message}`);
+    const callToResponse = () => stream.toResponse({ include } as never);
+    expect(callToResponse).toThrow(InvalidOptionError);
+    expect(callToResponse).toThrow(`toResponse(init).include ${message}`);
   });
 
   test("refuses unknown options", () => {

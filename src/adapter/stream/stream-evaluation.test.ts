@@ -122,10 +122,10 @@ describe("streamEvaluation()", () => {
     const stream = scriptedClient({ deltas: ["Hi"], toolCalls: [{ name: "tick" }] }).stream(prompt);
     await stream.response.catch(() => {});
     const types: string[] = [];
-    const reading = async () => {
+    const readTypes = async () => {
       for await (const event of stream) types.push(event.type);
     };
-    await expect(reading()).rejects.toThrow("The script has no step for request 2");
+    await expect(readTypes()).rejects.toThrow("The script has no step for request 2");
     expect(types.filter((type) => type !== "bus")).toEqual(["text", "toolCall"]);
     await expect(readAll(stream.text())).rejects.toThrow("The script has no step for request 2");
   });

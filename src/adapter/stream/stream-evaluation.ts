@@ -82,8 +82,8 @@ function recordBus(session: unknown, log: EventLog): Disposable | null {
 /** Aborts `stop` with the reason of `signal`. */
 function followSignal(signal: unknown, stop: AbortController): Disposable | null {
   if (!(signal instanceof AbortSignal)) return null;
-  const abort = () => stop.abort(signal.reason);
-  if (signal.aborted) abort();
-  else signal.addEventListener("abort", abort, { once: true });
-  return { [Symbol.dispose]: () => signal.removeEventListener("abort", abort) };
+  const onAbort = () => stop.abort(signal.reason);
+  if (signal.aborted) onAbort();
+  else signal.addEventListener("abort", onAbort, { once: true });
+  return { [Symbol.dispose]: () => signal.removeEventListener("abort", onAbort) };
 }
