@@ -34,7 +34,7 @@ const refuse = (param: string): WireAnswer => ({
 });
 
 /** Sends a stream with a function that controls its pieces. */
-const sendStream = (send: (response: ServerResponse) => void): WireAnswer => ({
+const sendStream = (send: (response: ServerResponse) => unknown): WireAnswer => ({
   raw: (_, response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
     send(response);
@@ -233,6 +233,34 @@ describe.each(clients)("a streamed response on %s", (_, client) => {
     const { response } = await run([open]);
     expect(response?.text).toBe("Hello, world.");
     await vi.waitFor(() => expect(isClosed).toBe(true));
+  });
+
+  test("is not read further while its reader is far behind", async () => {
+    const delta = {
+      type: "response.output_text.delta",
+      output_index: 0,
+      delta: "x".repeat(50_000),
+    };
+    const piece = formatEvents([delta]);
+    const count = 600; // 30 MB
+    let written = 0;
+    const flood = sendStream(async (response) => {
+      for (; written < count; written++) {
+        if (!response.write(piece)) await new Promise((resolve) => response.once("drain", resolve));
+      }
+      response.end(formatEvents(events.slice(-1)));
+    });
+    await using server = await startWireServer([flood]);
+    const adapter = new OpenAIAdapter({ model: "gpt-5.2", ...client(server.url) });
+    const texts = adapter.stream(createTaskPrompt()).text()[Symbol.asyncIterator]();
+    await texts.next();
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(written).toBeLessThan(count);
+    let length = 50_000;
+    for (let next = await texts.next(); !next.done; next = await texts.next()) {
+      length += next.value.length;
+    }
+    expect(length).toBe(count * 50_000);
   });
 
   test("is closed when the evaluation is cancelled", async () => {

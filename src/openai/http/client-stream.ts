@@ -6,7 +6,7 @@ import type { CallOptions, OpenAIClient } from "./client.ts";
 import type { StreamReceiver } from "./http.ts";
 import { startIdleTimeout } from "./idle-timeout.ts";
 import { getRequestId, parseJsonResponse } from "./json-response.ts";
-import type { EventData } from "./sse-reader.ts";
+import { type EventData, type TextDelta, toTextDelta } from "./sse-reader.ts";
 
 /** Whether a client returns a stream of events if the request asks for one. */
 export function canStream({ responses }: OpenAIClient): boolean {
@@ -133,6 +133,10 @@ class ParsedEvent implements EventData {
 
   keep(): () => unknown {
     return () => this.#value;
+  }
+
+  readDelta(): TextDelta {
+    return toTextDelta(this.#value);
   }
 
   head(): string {

@@ -8,6 +8,14 @@ export interface EventData {
   keep(): () => unknown;
   /** The first characters of the data. */
   head(): string;
+  /** Reads the fields of an event that adds text. Faster than `parse`. */
+  readDelta(): TextDelta;
+}
+
+/** A piece of text, and the index of the item that it belongs to. */
+export interface TextDelta {
+  readonly index: number;
+  readonly delta: string;
 }
 
 /** Handles one event. `name` is its `event:` line, otherwise the `type` in its data. */
@@ -79,6 +87,20 @@ export class SseReader implements EventData {
   head(): string {
     const [start = 0, end = 0] = this.#data;
     return decoder.decode(this.#bytes.subarray(start, Math.min(end, start + HEAD_BYTES)));
+  }
+
+  readDelta(): TextDelta {
+    const text = this.#decodeData();
+    const start = text.indexOf(DELTA) + DELTA.length;
+    const place = text.indexOf(INDEX) + INDEX.length;
+    if (start < DELTA.length || place < INDEX.length) return toTextDelta(JSON.parse(text));
+    let end = text.indexOf('"', start);
+    while (end > 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
+    const delta = text.slice(start, end);
+    return {
+      index: Number.parseInt(text.slice(place, place + MAX_DIGITS), 10),
+      delta: delta.includes("\\") ? JSON.parse(`"${delta}"`) : delta,
+    };
   }
 
   #read(chunk: Uint8Array): void {
@@ -234,6 +256,26 @@ export class SseReader implements EventData {
   }
 }
 
+/** Reads the fields of a parsed event that adds text. */
+export function toTextDelta(event: unknown): TextDelta {
+  const { delta, output_index: index } = Object(event);
+  return {
+    index: typeof index === "number" ? index : 0,
+    delta: typeof delta === "string" ? delta : "",
+  };
+}
+
+/** Whether an odd number of backslashes precedes the character at `index`. */
+function isEscaped(text: string, index: number): boolean {
+  let first = index;
+  while (text[first - 1] === "\\") first -= 1;
+  return (index - first) % 2 === 1;
+}
+
+/** Quotes inside strings are escaped, so these are keys. */
+const DELTA = '"delta":"';
+const INDEX = '"output_index":';
+const MAX_DIGITS = 10;
 const LF = 10;
 const CR = 13;
 const SPACE = 32;

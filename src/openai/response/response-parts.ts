@@ -2,6 +2,7 @@ import type { ResponsePart, TurnObserver } from "../../adapter/turn-observer.ts"
 import { isPlainObject } from "../../base/freeze.ts";
 import { readNumber, readRecord, readRecords, readString } from "../../base/json.ts";
 import { getCallId } from "../codecs/codec-call.ts";
+import type { EventData } from "../http/sse-reader.ts";
 import type { WireItem } from "../wire.ts";
 import { findCallKind, type SentTools } from "./default-calls.ts";
 
@@ -39,13 +40,18 @@ export class ResponseParts {
   }
 
   /** Delivers the parts of one event. */
-  onEvent(name: string, value: unknown): void {
+  onEvent(name: string, data: EventData): void {
+    if (name === TEXT_DELTA) {
+      const { index, delta } = data.readDelta();
+      this.#deliverText(index, delta);
+      return;
+    }
+    const value = data.parse();
     const event: WireItem = isPlainObject(value) ? value : {};
     const index = readNumber(event, "output_index") ?? 0;
     const delta = readString(event, "delta");
     const { turn } = this.#listener;
-    if (name === TEXT_DELTA) this.#deliverText(index, delta);
-    else if (name === REASONING_DELTA) this.#deliver({ type: "reasoning", turn, delta });
+    if (name === REASONING_DELTA) this.#deliver({ type: "reasoning", turn, delta });
     else if (name === REFUSAL_DELTA) this.#deliverRefusal(delta);
     else if (name === ITEM_ADDED) this.#openItem(index, readRecord(event, "item"));
     else if (name === ITEM_DONE) this.#closeItem(index, readRecord(event, "item"));

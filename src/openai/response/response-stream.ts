@@ -46,7 +46,7 @@ export class ResponseStream implements StreamReceiver {
     if (name === "error") this.#error = toError(data.parse());
     if (name === ITEM_DONE) this.#items.push(data.keep());
     if (!this.#observer) return;
-    if (this.#parts?.wants(name)) this.#parts.onEvent(name, data.parse());
+    if (this.#parts?.wants(name)) this.#parts.onEvent(name, data);
     if (isStatusEvent(name, data)) this.#observer.onStatus(name);
   };
 
