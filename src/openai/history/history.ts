@@ -155,14 +155,16 @@ export class History {
   /** Replaces everything except the prompt's system text and its opening with a compacted window. */
   replaceWithWindow(window: readonly WireItem[]): void {
     const { system, user, opening } = this.#prompt;
-    const prompt = system === null ? [] : this.items.slice(system, system + 1);
-    const opened = opening === null ? [] : this.items.slice(opening);
+    const prompt = this.items.filter((_item, index) => index === system);
+    const isOpen = (index: number | null) => index !== null && opening !== null && index >= opening;
+    const opened = this.items.filter((_item, index) => isOpen(index) && index !== system);
     const start = prompt.length + window.length;
-    const isUserOpen = user !== null && opening !== null && user >= opening;
-    const compactedUser = user === null || isUserOpen ? null : this.items[user]?.["content"];
+    const userItem = user === null ? undefined : this.items[user];
+    const isUserOpen = userItem !== undefined && isOpen(user);
+    const compactedUser = isUserOpen ? null : userItem?.["content"];
     this.#setContents(createContents(), {
       system: system === null ? null : 0,
-      user: isUserOpen ? start + user - opening : null,
+      user: isUserOpen ? start + opened.indexOf(userItem) : null,
       opening: opening === null ? null : start,
       compactedUser: compactedUser ?? this.#prompt.compactedUser,
     });
