@@ -1,5 +1,4 @@
 import type { HistoryStep } from "../../adapter/model-client.ts";
-import type { MessageRole } from "../../prompt/message-role.ts";
 import type { WireItem } from "../wire.ts";
 import {
   classifyItem,
@@ -106,7 +105,7 @@ export class History {
    * Adds the prompt's text of one role, or replaces it at its position if it has changed; `null`
    * removes it. Text for the user that a compaction has replaced is added only if it has changed.
    */
-  setPrompt(text: string | null, role: MessageRole = "system"): void {
+  setPrompt(text: string | null, role: "system" | "user" = "system"): void {
     const index = this.#prompt[role];
     if (index === null) {
       if (text !== null && !(role === "user" && text === this.#prompt.compactedUser)) {
