@@ -17,7 +17,6 @@ import type { HostedTool } from "../tools/hosted-tool.ts";
 import type { AdapterSettings } from "./adapter-options.ts";
 import { checkAttachment } from "./attachments.ts";
 import { checkToolChoice } from "./check-tool-choice.ts";
-import { createFirstMessage } from "./run/first-message.ts";
 import { toResultError, toRetryError, toRunError } from "./run/run-errors.ts";
 import { RunResources } from "./run/run-resources.ts";
 import type { NativeCall, RunStep } from "./run/run-state.ts";
@@ -150,7 +149,7 @@ export class Conversation implements ModelClient {
     this.#transcript = new Transcript(earlier);
     this.#usageMeter = new UsageMeter();
     const sentPrompt = new SentPrompt(rendered, request.input);
-    const content = await createFirstMessage(sentPrompt.userText, request);
+    const content = await sentPrompt.createContent(rendered.attachments);
     const { tools, hostedTools } = selectOfferedTools(request);
     const { logger } = this.#settings;
     this.#workspace?.workspace.bind((event) => this.#publishEvent(event), logger);

@@ -12,11 +12,13 @@ import {
 import { ClaudeAgentSDKAdapter } from "weakincentives/claude";
 import * as z from "zod";
 import {
+  createLocalFixture,
   createPrompt,
   createServerFixture,
   KEY,
   type ModelEndpoint,
 } from "../support/claude/claude-fixture.ts";
+import { listFolderProcesses } from "../support/claude/folder-processes.ts";
 import {
   jsonToolUse,
   textBlock,
@@ -170,18 +172,56 @@ describe.skipIf(sdkMissing)("A stream on the real SDK", () => {
   );
 
   test(
-    "ends the SDK's process when its reader leaves",
+    "ends the SDK's processes when its reader leaves",
     async () => {
-      const fixture = await createServerFixture([{ content: [textBlock("One two three four.")] }]);
+      const fixture = await createServerFixture([
+        { content: [toolUse("Bash", { command: "sleep 60" })] },
+      ]);
+      const workspace = fixture.createWorkspace();
+      const prompt = createPrompt({ hostedTools: [shellTool()] }, [workspace]);
       const { baseURL, session } = fixture;
       const adapter = new ClaudeAgentSDKAdapter({ isolation: { apiKey: KEY, baseURL } });
-      const events = adapter.stream(createPrompt(), { session });
-      for await (const text of events.text()) {
-        expect("One two three four.").toContain(text);
-        break;
-      }
+      const events = adapter.stream(prompt, { session });
+      for await (const event of events) if (event.type === "hostedCall") break;
+      expect(listFolderProcesses(workspace.tempDir)).not.toEqual([]);
       await events.close();
+      expect(listFolderProcesses(workspace.tempDir)).toEqual([]);
       await expect(events.response).rejects.toThrow();
+    },
+    SDK_TIMEOUT,
+  );
+
+  test(
+    "delivers all text to a reader that is more than 1 MiB behind",
+    async () => {
+      const text = "An owl. ".repeat(400_000);
+      const fixture = await createServerFixture([{ content: [textBlock(text)] }]);
+      const { baseURL, session } = fixture;
+      const adapter = new ClaudeAgentSDKAdapter({ isolation: { apiKey: KEY, baseURL } });
+      await using events = adapter.stream(createPrompt(), { session });
+      const pieces: string[] = [];
+      for await (const piece of events.text()) {
+        pieces.push(piece);
+        await new Promise((passed) => setTimeout(passed, 200));
+      }
+      expect(pieces.join("") === text).toBe(true);
+      expect((await events.response).text === text).toBe(true);
+    },
+    SDK_TIMEOUT,
+  );
+
+  test(
+    "works with the local provider's Messages API",
+    async () => {
+      const fixture = await createLocalFixture([
+        [{ say: "I look." }, { call: { name: "look", args: { at: "the barn" } } }],
+        [{ say: "It is an owl in the barn." }],
+      ]);
+      const { parts, response } = await stream(fixture, createPrompt({ tools: [look] }));
+      expect(joinDeltas(parts, "text", 1)).toBe("I look.");
+      expect(JSON.parse(joinDeltas(parts, "toolCall", 1))).toEqual({ at: "the barn" });
+      expect(joinDeltas(parts, "text", 2)).toBe(response.text);
+      expect(response.text).toBe("It is an owl in the barn.");
     },
     SDK_TIMEOUT,
   );

@@ -1,5 +1,7 @@
-import { type InputPart, joinInputText } from "../../prompt/input.ts";
+import type { Attachment } from "../../prompt/attachment.ts";
+import { type InputPart, isTextPart, joinInputText } from "../../prompt/input.ts";
 import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
+import { checkAttachment, toAttachmentBlock } from "../attachments.ts";
 
 /**
  * The prompt of one run as the model has it. If the prompt has a user part (user sections or input),
@@ -10,19 +12,33 @@ export class SentPrompt {
   /** The system prompt for the SDK; `null` if the SDK uses its own. It is fixed during a run. */
   readonly systemPrompt: string | null;
   readonly #hasUserPart: boolean;
-  readonly #inputText: string | null;
+  readonly #input: readonly InputPart[];
   #texts: PromptTexts;
 
   constructor(rendered: RenderedTexts, input: readonly InputPart[] = []) {
-    this.#inputText = joinInputText(input);
+    this.#input = input;
     this.#hasUserPart = input.length > 0 || findText(rendered, "user") !== "";
     this.#texts = this.#split(rendered);
     this.systemPrompt = this.#texts.system === "" ? null : this.#texts.system;
   }
 
-  /** The prompt's text in the user message, without input. Empty if all text is system text. */
-  get userText(): string {
-    return this.#texts.user;
+  /**
+   * Creates the content blocks of the first user message: the prompt's text, its attachments, then the
+   * parts of the user's input. Throws `InvalidOptionError` for attachments that Claude cannot read.
+   */
+  async createContent(attachments: readonly Attachment[]): Promise<readonly object[]> {
+    // First, so that no file is read if an attachment of the input is rejected.
+    for (const [index, part] of this.#input.entries())
+      if (!isTextPart(part)) checkAttachment(part, toInputField(index));
+    const { user } = this.#texts;
+    const content: object[] = user === "" && this.#hasUserPart ? [] : [toTextBlock(user)];
+    for (const attachment of attachments)
+      content.push(await toAttachmentBlock(attachment, "attach(files)"));
+    for (const [index, part] of this.#input.entries()) {
+      if (isTextPart(part)) content.push(toTextBlock(part.text));
+      else content.push(await toAttachmentBlock(part, toInputField(index)));
+    }
+    return content;
   }
 
   /** Takes a newly rendered prompt. Returns texts that tell the model what changed, by role. */
@@ -55,7 +71,7 @@ export class SentPrompt {
   #describeUserText(now: "now " | ""): string {
     const { user } = this.#texts;
     if (!this.#hasUserPart) return `The instructions ${now}read:\n\n${user}`;
-    const texts = [user, this.#inputText ?? ""].filter((text) => text !== "");
+    const texts = [user, joinInputText(this.#input) ?? ""].filter((text) => text !== "");
     return quoteUserMessage(`The user's message ${now}reads`, texts.join("\n\n") || NO_TEXT);
   }
 }
@@ -71,6 +87,14 @@ interface PromptTexts {
 }
 
 const NO_TEXT = "(no text)";
+
+function toTextBlock(text: string): object {
+  return { type: "text", text };
+}
+
+function toInputField(index: number): string {
+  return `evaluate(input)[${index}]`;
+}
 
 function findText({ messages }: RenderedTexts, role: string): string {
   return messages.find((message) => message.role === role)?.text ?? "";

@@ -8,23 +8,21 @@ import type { MessagePart } from "./start-block.ts";
 /** Reports the progress of a run to the observer of the current turn, if there is one. */
 export class TurnReporter {
   readonly #settings: MessagePartsSettings;
-  readonly #parts: MessageParts;
   #turn = 0;
   #observer: TurnObserver | null = null;
+  /** Reads parts from messages; `null` if nobody has wanted parts. */
+  #parts: MessageParts | null = null;
 
   constructor(settings: MessagePartsSettings) {
     this.#settings = settings;
-    this.#parts = new MessageParts(settings, {
-      onPart: (part) => this.#onPart(part),
-      onRestart: () => this.#observer?.onRestart(),
-    });
   }
 
   /** Begins a turn. Call it before the SDK continues. */
   startTurn(turn: number, observer: TurnObserver | null): void {
     this.#turn = turn;
     this.#observer = observer;
-    this.#parts.startTurn();
+    if (observer?.wantsParts) this.#parts ??= this.#createParts();
+    this.#parts?.startTurn();
   }
 
   /** Resolves when the readers of the parts have caught up; `null` if the run need not wait. */
@@ -36,7 +34,7 @@ export class TurnReporter {
   onMessage(message: UnknownRecord): void {
     if (!this.#observer) return;
     this.#observer.onReceived(JSON.stringify(message).length, getMessageName(message));
-    if (this.#observer.wantsParts) this.#parts.read(message);
+    this.#parts?.read(message);
   }
 
   /** Reports that the SDK is about to run a native tool. */
@@ -54,6 +52,13 @@ export class TurnReporter {
     const status = isDone ? "completed" : "failed";
     this.#onPart({ type: "hostedCall", callId, kind: native.kind, status });
     this.#observer.onStatus(`${isDone ? "PostToolUse" : "PostToolUseFailure"}:${name}`);
+  }
+
+  #createParts(): MessageParts {
+    return new MessageParts(this.#settings, {
+      onPart: (part) => this.#onPart(part),
+      onRestart: () => this.#observer?.onRestart(),
+    });
   }
 
   #onPart(part: MessagePart): void {
