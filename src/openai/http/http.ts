@@ -7,7 +7,7 @@ import {
   type OpenAIRequestError,
   toRequestError,
 } from "../errors/request-error.ts";
-import { type RequestContext, readContentType } from "../errors/request-failure.ts";
+import type { RequestContext } from "../errors/request-failure.ts";
 import type { HeaderLookup } from "../errors/retry-after.ts";
 import { readRequestIdHeader } from "../secrets.ts";
 import type { WireItem } from "../wire.ts";
@@ -113,7 +113,7 @@ export class Http {
     const call = { method: "POST", path, body, type: "application/json", accept } as const;
     const opened = await this.#open(call, options);
     const { header, requestId, context } = opened;
-    if (readContentType(header) === EVENT_STREAM) {
+    if ((header("content-type") ?? "").toLowerCase().startsWith(EVENT_STREAM)) {
       return { value: await this.#readEvents(opened, receiver), requestId };
     }
     const text = await this.#readText(opened);
