@@ -5,6 +5,13 @@ export type ModelAction =
       readonly say: string | object;
       /** Sources to annotate the answer with. @default none */
       readonly citations?: readonly ModelCitation[];
+      /**
+       * The phase of the message. Commentary does not end the turn: actions or further steps follow.
+       * @default none: the answer ends the turn
+       */
+      readonly phase?: "commentary" | "final_answer";
+      /** Milliseconds after each piece of the text, in a stream of the Responses API. @default 0 */
+      readonly everyMs?: number;
     }
   | {
       /** Writes a reasoning item with this text as its summary. */

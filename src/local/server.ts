@@ -108,8 +108,8 @@ export async function startServer(
   compactionRoutes(app, { conversations, turns, seconds: nowSeconds, maxBodyBytes });
   const responses = new RunningTurns({ turns, conversations, clock });
   const background = new BackgroundResponses({ responses, conversations, store, catalog, onFault });
-  responseRoutes(app, { responses, background, catalog, maxBodyBytes, onFault, log });
-  responseLifecycleRoutes(app, { store, background, catalog });
+  responseRoutes(app, { responses, background, catalog, clock, maxBodyBytes, onFault, log });
+  responseLifecycleRoutes(app, { store, background, catalog, clock });
   const completions = new ChatCompletions({ turns, clock, store: new CompletionStore(database) });
   chatCompletionRoutes(app, { completions, maxBodyBytes, onFault, log });
   containerRoutes(app, { containers, files });
@@ -152,7 +152,7 @@ function createTurnServices(
     catalog: new ToolCatalog([...builtInTools, ...ownTools]),
     sealer: sealer(readSealKey(dataDir)),
     ids,
-    sleep: (ms, signal) => clock.sleep(ms, signal),
+    sleep: (ms, signal, options) => clock.sleep(ms, signal, options),
     steps: new ModelSteps(),
     runTimeoutMs: limits.runTimeoutMs,
   };

@@ -54,12 +54,13 @@ describe("a custom tool with an upstream model", () => {
     ]);
     const response = await respond({ input: "Roll.", tools });
     expect(readOutput(response).map(({ type }) => type)).toEqual([
-      "reasoning",
+      "message",
       "dice_call",
       "dice_call",
       "message",
     ]);
-    expect(readAnswer(response)).toBe("Six and eight.");
+    expect(readAnswer(response)).toBe("I roll.Six and eight.");
+    expect(readOutput(response)[0]).toMatchObject({ phase: "commentary" });
     const [first, second] = await readBodies();
     expect(first.tools).toEqual([
       { type: "function", function: { name: "dice", description: "Rolls a die.", parameters } },
@@ -91,7 +92,7 @@ describe("a custom tool with an upstream model", () => {
       { message: { content: "Six." } },
     ]);
     const forced = await respond({ input: "Roll.", tools, tool_choice: { type: "dice" } });
-    expect(readAnswer(forced)).toBe("Six.");
+    expect(readAnswer(forced)).toBe("I roll.Six.");
     const [first, second] = await readBodies();
     expect(first.tool_choice).toMatchObject({ function: { name: "dice" } });
     expect(second.tool_choice).toBe("auto");

@@ -20,6 +20,8 @@ export type UpstreamStep =
       readonly status?: number;
       readonly headers?: Readonly<Record<string, string>>;
     }
+  /** Streams the data of these events. After each group but the last, it waits for `release`. */
+  | { readonly groups: readonly (readonly unknown[])[] }
   /** Never answers, or closes the connection, before or within the answer. */
   | { readonly stall: "before" | "within" }
   | { readonly drop: true };
@@ -43,6 +45,8 @@ export interface UpstreamServer extends AsyncDisposable {
   play(steps: readonly UpstreamStep[]): Promise<void>;
   /** Returns the requests since the script started. */
   requests(): Promise<readonly UpstreamRequest[]>;
+  /** Continues a stream that waits after a group of events. */
+  release(): Promise<void>;
   /** Returns how often a client disconnected before the answer. */
   gone(): Promise<number>;
 }
@@ -76,6 +80,9 @@ export async function startUpstreamServer(
     async play(next) {
       await fetchState({ method: "PUT", body: JSON.stringify(next) });
     },
+    async release() {
+      await fetchState({ method: "POST" });
+    },
     requests: async () => (await fetchState()).requests,
     gone: async () => (await fetchState()).gone,
     async [Symbol.asyncDispose]() {
@@ -92,6 +99,8 @@ interface Seen {
   readonly gone: number;
 }
 
+let released = Promise.withResolvers<void>();
+
 if (import.meta.main) {
   let script: readonly UpstreamStep[] = JSON.parse(process.argv[2] ?? "[]");
   const isStrict = process.argv[3] === "strict";
@@ -105,6 +114,7 @@ if (import.meta.main) {
         script = JSON.parse(written);
         [requests, gone] = [[], 0];
       }
+      if (method === "POST") released.resolve();
       sendAnswer(response, { body: { requests, gone } });
       return;
     }
@@ -117,6 +127,7 @@ if (import.meta.main) {
     const problem = isStrict ? findTemplateProblem(body) : null;
     if (problem !== null)
       sendAnswer(response, { body: { error: { message: problem } }, status: 400 });
+    else if (step && "groups" in step) await sendStream(response, step.groups);
     else
       sendAnswer(response, step ?? { body: { error: { message: "no step left" } }, status: 500 });
   });
@@ -127,7 +138,24 @@ if (import.meta.main) {
   process.once("disconnect", () => process.exit());
 }
 
-function sendAnswer(response: ServerResponse, step: UpstreamStep): void {
+async function sendStream(
+  response: ServerResponse,
+  groups: readonly (readonly unknown[])[],
+): Promise<void> {
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  for (const [place, group] of groups.entries()) {
+    if (place > 0) await released.promise;
+    released = Promise.withResolvers();
+    const lines = group.map((data) => (typeof data === "string" ? data : JSON.stringify(data)));
+    response.write(lines.map((line) => `data: ${line}\n\n`).join(""));
+  }
+  response.end();
+}
+
+function sendAnswer(
+  response: ServerResponse,
+  step: Exclude<UpstreamStep, { groups: unknown }>,
+): void {
   if ("stall" in step) {
     if (step.stall === "within") response.writeHead(200).write('{"choices":');
   } else if ("drop" in step) response.destroy();
@@ -138,9 +166,7 @@ function sendAnswer(response: ServerResponse, step: UpstreamStep): void {
   } else sendAnswer(response, { body: createCompletion(step) });
 }
 
-function createCompletion(
-  step: Exclude<UpstreamStep, { body: unknown } | { stall: unknown } | { drop: unknown }>,
-) {
+function createCompletion(step: Extract<UpstreamStep, { message: unknown } | { output: unknown }>) {
   if ("output" in step) return { id: "resp_1", object: "response", status: "completed", ...step };
   const message = { role: "assistant", ...step.message };
   const choices = [{ index: 0, message, finish_reason: "stop" }];

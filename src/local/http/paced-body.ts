@@ -1,10 +1,16 @@
-import { raceAbort } from "../../base/clock.ts";
+import { type Clock, raceAbort } from "../../base/clock.ts";
 
 /** How many chunks wait for the client before the writer has to wait. */
 const MAX_WAITING_CHUNKS = 8;
 
+/** Proxies close connections after 30 seconds of silence or more. */
+const KEEP_ALIVE_MS = 15_000;
+
 /** Shorter texts are joined to chunks of about this length. */
 const MIN_CHUNK_LENGTH = 8 * 1024;
+
+/** A comment, which clients ignore. */
+export const KEEP_ALIVE_COMMENT = ": keep-alive\n\n";
 
 /**
  * The body of a streamed response. Its writer waits while the client does not read, so that a response that no
@@ -19,7 +25,9 @@ export class PacedBody {
   #controller: ReadableStreamDefaultController<Uint8Array> | null = null;
   #room: PromiseWithResolvers<void> | null = null;
   #failure: unknown = null;
-  #isOpen = true;
+  readonly #ended = new AbortController();
+  #clock: Clock | null = null;
+  #writtenAt = 0;
 
   constructor(requestSignal: AbortSignal) {
     const disconnect = new AbortController();
@@ -31,7 +39,7 @@ export class PacedBody {
         },
         pull: () => this.#onRead(),
         cancel: () => {
-          this.#isOpen = false;
+          this.#ended.abort();
           disconnect.abort(new Error("The client disconnected."));
         },
       },
@@ -56,25 +64,50 @@ export class PacedBody {
 
   /** Writes a text without waiting, for the end of a response. After the end it is ignored. */
   writeNow(text: string): void {
-    if (this.#isOpen) this.#controller?.enqueue(this.#encoder.encode(text));
+    if (!this.#isOpen) return;
+    if (this.#clock) this.#writtenAt = this.#clock.now();
+    this.#controller?.enqueue(this.#encoder.encode(text));
+  }
+
+  /**
+   * Writes what `create` returns whenever nothing was written for 15 seconds, so that proxies do not close the
+   * connection. Does so until the body ends.
+   */
+  keepAlive(clock: Clock, create: () => string): void {
+    this.#clock = clock;
+    this.#writtenAt = clock.now();
+    const wait = async () => {
+      for (;;) {
+        const left = this.#writtenAt + KEEP_ALIVE_MS - clock.now();
+        await clock.sleep(Math.max(left, 1), this.#ended.signal, { background: true });
+        if (clock.now() < this.#writtenAt + KEEP_ALIVE_MS) continue;
+        if (this.#hasRoom) this.writeNow(create());
+        else this.#writtenAt = clock.now(); // the client is not reading
+      }
+    };
+    wait().catch(() => {}); // the body has ended
   }
 
   /** Ends the body. */
   close(): void {
     if (this.#isOpen) this.#controller?.close();
-    this.#isOpen = false;
+    this.#ended.abort();
   }
 
   /** Breaks the body off. */
   abort(error: unknown): void {
     if (this.#isOpen) this.#controller?.error(error);
-    this.#isOpen = false;
+    this.#ended.abort();
   }
 
   /** Breaks the body off after the client has read everything: an earlier error would discard it. */
   abortWhenRead(error: unknown): void {
     this.#failure = error;
     this.#onRead();
+  }
+
+  get #isOpen(): boolean {
+    return !this.#ended.signal.aborted;
   }
 
   get #hasRoom(): boolean {

@@ -8,10 +8,10 @@ import { createToolUse } from "./tool-uses.ts";
 
 /** Converts an answer to text blocks, or to a call of the tool that receives structured answers. */
 export function createAnswerBlocks(
-  { say, citations = [] }: Extract<ModelAction, { say: unknown }>,
+  { say, citations = [], phase }: Extract<ModelAction, { say: unknown }>,
   state: MessageState,
 ): readonly FinishedBlock[] {
-  state.hasAnswered = true;
+  state.hasAnswered ||= phase !== "commentary";
   const isStructured =
     typeof say === "object" && state.tools.some(({ name }) => name === STRUCTURED_OUTPUT_TOOL);
   if (isStructured)

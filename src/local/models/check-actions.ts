@@ -23,7 +23,7 @@ function checkAction(action: unknown, field: string): void {
     throwInvalid(field, action, "must be an action object", 'use { say: "Hello." }');
   }
   const keys = Object.keys(action);
-  const [name, ...others] = keys.filter((key) => key !== "citations");
+  const [name, ...others] = keys.filter((key) => !sayFields.has(key));
   if (name === undefined)
     throwInvalid(field, action, `must be one of ${quoteNames(checks.keys(), 20)}`, SAY);
   const check = checks.get(name);
@@ -36,10 +36,16 @@ function checkAction(action: unknown, field: string): void {
     throwInvalid(field, action, "must be a single action", "use one object per action");
   }
   check(action[name], `${field}.${name}`);
-  if (!keys.includes("citations")) return;
-  if (name !== "say")
-    throwInvalid(`${field}.citations`, action, "must be used together with say", "remove it");
-  checkCitations(action["citations"], `${field}.citations`);
+  for (const [key, checkField] of sayFields) {
+    if (!keys.includes(key)) continue;
+    if (name !== "say")
+      throwInvalid(`${field}.${key}`, action, "must be used together with say", "remove it");
+    checkField(action[key], `${field}.${key}`);
+  }
+  if (keys.includes("citations") && keys.includes("everyMs")) {
+    const rule = "must not be combined with citations";
+    throwInvalid(`${field}.everyMs`, action["everyMs"], rule, "remove one of the two");
+  }
 }
 
 const SAY = 'use { say: "Hello." }, or another action';
@@ -79,6 +85,18 @@ const checks: ReadonlyMap<string, Check> = new Map<string, Check>([
   ["drop", checkTrue],
   ["expireContainer", checkTrue],
 ]);
+
+/** Fields that only `say` has beside itself. */
+const sayFields: ReadonlyMap<string, Check> = new Map<string, Check>([
+  ["citations", checkCitations],
+  ["phase", checkPhase],
+  ["everyMs", checkMilliseconds],
+]);
+
+function checkPhase(phase: unknown, field: string): void {
+  if (phase === "commentary" || phase === "final_answer") return;
+  throwInvalid(field, phase, 'must be "commentary" or "final_answer"', "remove it for an answer");
+}
 
 function checkAnswer(answer: unknown, field: string): void {
   if (typeof answer === "string") return;

@@ -22,7 +22,24 @@ export interface ModelOptions {
    * report the server estimates them, and the response has the header `x-wink-usage: estimated`.
    */
   readonly onUsage?: ((usage: Partial<TokenUsage>) => void) | undefined;
+  /**
+   * Receives the answer while the model writes it, if the client streams: at most one complete thought, then text in
+   * pieces. `respond` then returns the same thought and the whole text first. Await the promise: it is pending while
+   * the client does not read.
+   */
+  readonly onPart?: ((part: AnswerPart) => Promise<void>) | undefined;
 }
+
+/** A part of an answer that a model is writing. */
+export type AnswerPart =
+  | {
+      /** A complete thought, as in the action `think`. */
+      readonly think: string;
+    }
+  | {
+      /** The next piece of the text of the action `say`. */
+      readonly say: string;
+    };
 
 /** The input of one call to a {@link LocalModel}. */
 export interface ModelRequest {

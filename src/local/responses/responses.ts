@@ -93,7 +93,7 @@ export class Responses implements ResponseRunner {
   async #finish(
     started: StartedResponse,
     signal: AbortSignal,
-    { onBegin, onItem, onProblem, onDrop }: TurnListener,
+    { onBegin, onItem, onProblem, onDrop, ...live }: TurnListener,
   ): Promise<WireItem> {
     const { request, conversation } = started;
     const { catalog } = this.#turns;
@@ -107,7 +107,10 @@ export class Responses implements ResponseRunner {
     const outcome = request.compactNow
       ? await this.#compactNow(conversation, { onBegin, onItem })
       : started.generate
-        ? await this.#runTurn(started, signal, { onBegin, onItem: addItem, onDrop })
+        ? await this.#runTurn(started, signal, {
+            ...(compacting ? {} : live), // a compaction may come before the item
+            ...{ onBegin, onItem: addItem, onDrop },
+          })
         : await skipTurn({ onBegin });
     const output = compacting ? await compacting.finish(outcome) : outcome.output;
     if (outcome.problem) await onProblem?.(outcome.problem);

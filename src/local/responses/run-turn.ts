@@ -1,6 +1,8 @@
 import type { WireItem } from "../../openai/wire.ts";
 import { ApiProblem } from "../api-problem.ts";
 import type { ModelAction } from "../model-action.ts";
+import type { AnswerPart, ModelRequest } from "../models/local-model.ts";
+import { splitIntoChunks } from "../split-into-chunks.ts";
 import { StepFault } from "../step-fault.ts";
 import { toAction } from "../tools/tool-catalog.ts";
 import { callModel } from "../turn/call-model.ts";
@@ -9,7 +11,9 @@ import { readLastText } from "../turn/read-last-text.ts";
 import type { TurnInput, TurnOutcome, TurnServices, TurnState } from "../turn/turn.ts";
 import { checkStep } from "./check-step.ts";
 import { createCompactionItem } from "./conversation/compaction.ts";
+import { createMessageItem, createTextMessage } from "./create-message-item.ts";
 import { findForcedCall } from "./forced-call.ts";
+import { LiveAnswer } from "./live-answer.ts";
 import { findClientTool } from "./offered-tools.ts";
 import { type TurnListener, TurnProgress } from "./turn-progress.ts";
 import { useTool } from "./use-tool.ts";
@@ -32,6 +36,8 @@ export async function runTurn(
     files: [],
     containerId: null,
     toolCalls: 0,
+    messageId: null,
+    begin: (call) => progress.reportStart(call),
   };
   const progress = new TurnProgress(output, listener);
   for (const createActions of createForcedActions(state)) {
@@ -43,7 +49,7 @@ export async function runTurn(
     input.signal.throwIfAborted();
     const step = services.steps.take();
     try {
-      const actions = await callModel(services.model, createModelRequest(state, step), input);
+      const actions = await callModelLive(createModelRequest(state, step), state, progress);
       checkStep(actions, state, progress);
       if (!progress.hasBegun) rejectRequest(actions, output);
       const begun = progress.begin();
@@ -57,6 +63,39 @@ export async function runTurn(
   const message = `The model was called ${MAX_MODEL_CALLS} times in one turn and only used tools. End the turn with an answer.`;
   throw new StepFault(message);
 }
+
+/**
+ * Calls the model, and reports its answer while it writes. The turn begins when the model has begun to answer, or
+ * after some seconds, so that clients and proxies do not take it for a dead connection.
+ */
+async function callModelLive(
+  request: ModelRequest,
+  state: TurnState,
+  progress: TurnProgress,
+): Promise<readonly ModelAction[]> {
+  const { input, services, output } = state;
+  const live = progress.hearsText
+    ? new LiveAnswer(state, progress, (thought) => output.push(createReasoning(thought, state)))
+    : null;
+  const answered = new AbortController();
+  const waiting = progress.hasBegun
+    ? null
+    : services
+        .sleep(BEGIN_AFTER_MS, answered.signal, { background: true })
+        .then(() => progress.begin())
+        .catch(() => {}); // the model has answered
+  try {
+    const onPart = live ? (part: AnswerPart) => live.add(part) : undefined;
+    const actions = await callModel(services.model, request, { ...input, onPart });
+    return live ? live.finish(actions) : actions;
+  } finally {
+    answered.abort();
+    await waiting;
+  }
+}
+
+/** After this time without an answer, a stream begins. */
+const BEGIN_AFTER_MS = 10_000;
 
 /** Performs the actions of one step. Returns the outcome if the turn has ended. */
 async function performStep(
@@ -75,7 +114,10 @@ async function performStep(
       return { ...createFailure(action.failInStream, state), problem };
     }
     if ("drop" in action) progress.drop();
-    else hasEnded = (await performAction(action, state)) || hasEnded;
+    else {
+      if ("say" in action && action.everyMs) await writeSlowly(action, state, progress);
+      hasEnded = (await performAction(action, state)) || hasEnded;
+    }
     const cut = truncateAnswer(state);
     if (progress.isHeard) await progress.reportItems();
     if (cut) return { ...createOutcome(state, "incomplete"), incompleteReason: cut };
@@ -114,11 +156,11 @@ async function performAction(
   const { services, input, output } = state;
   if ("say" in action) {
     output.push(createAnswer(action, state));
-    return true;
+    return action.phase !== "commentary";
   }
   if ("refuse" in action) {
     const content = [{ type: "refusal", refusal: action.refuse }];
-    output.push(createAssistantMessage(state, content));
+    output.push(createMessageItem(services.ids.next("msg_"), content));
     return true;
   }
   if ("think" in action) output.push(createReasoning(action.think, state));
@@ -132,18 +174,35 @@ async function performAction(
   return false;
 }
 
-function createAnswer(
-  { say, citations = [] }: Extract<ModelAction, { say: unknown }>,
-  state: TurnState,
-): WireItem {
-  const text = typeof say === "string" ? say : JSON.stringify(say);
-  const annotations = createAnnotations(text, citations, state);
-  return createAssistantMessage(state, [{ type: "output_text", text, annotations, logprobs: [] }]);
+type Answer = Extract<ModelAction, { say: unknown }>;
+
+function createAnswer({ say, citations = [], phase }: Answer, state: TurnState): WireItem {
+  const text = toAnswerText(say);
+  const message = createTextMessage(
+    state.messageId ?? state.services.ids.next("msg_"),
+    text,
+    createAnnotations(text, citations, state),
+  );
+  state.messageId = null;
+  return phase === undefined ? message : { ...message, phase };
 }
 
-function createAssistantMessage({ services }: TurnState, content: readonly object[]): WireItem {
-  const id = services.ids.next("msg_");
-  return { id, type: "message", status: "completed", role: "assistant", content };
+function toAnswerText(say: Answer["say"]): string {
+  return typeof say === "string" ? say : JSON.stringify(say);
+}
+
+/** Reports the text of an answer in pieces, with a wait after each. */
+async function writeSlowly(
+  { say, everyMs = 0 }: Answer,
+  state: TurnState,
+  progress: TurnProgress,
+): Promise<void> {
+  if (!progress.hearsText) return;
+  const live = new LiveAnswer(state, progress, () => {});
+  for (const piece of splitIntoChunks(toAnswerText(say))) {
+    await live.add({ say: piece });
+    await state.services.sleep(everyMs, state.input.signal);
+  }
 }
 
 function createReasoning(text: string, { services }: TurnState): WireItem {

@@ -24,6 +24,7 @@ export function createToolContext(state: TurnState): ToolContext {
   return {
     signal: input.signal,
     services: services.tools,
+    begin: state.begin,
     tools: input.tools,
     newId: (prefix) => services.ids.next(prefix),
     cite: (hits) => {

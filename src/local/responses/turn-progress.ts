@@ -1,6 +1,7 @@
 import type { WireItem } from "../../openai/wire.ts";
 import type { ApiProblem } from "../api-problem.ts";
 import { ConnectionDroppedError } from "../turn/connection-dropped-error.ts";
+import type { MessageText } from "./events/events.ts";
 
 /** What a running turn reports. */
 export interface TurnListener {
@@ -11,6 +12,16 @@ export interface TurnListener {
    * returned promise.
    */
   readonly onItem?: ((item: WireItem) => void | Promise<void>) | undefined;
+  /**
+   * Called with a hosted call that is about to run. `onItem` follows with the finished call. The turn waits for the
+   * returned promise.
+   */
+  readonly onStart?: ((call: WireItem) => void | Promise<void>) | undefined;
+  /**
+   * Called with text that the model adds to a message. `onItem` follows with the finished message. The turn waits for
+   * the returned promise.
+   */
+  readonly onText?: ((text: MessageText) => void | Promise<void>) | undefined;
   /** Called if the model fails with an error event, before the response ends as failed. */
   readonly onProblem?: ((problem: ApiProblem) => void | Promise<void>) | undefined;
   /** Called if the model drops the connection. The turn continues. @default the turn ends */
@@ -46,6 +57,11 @@ export class TurnProgress {
     return this.#listener.onItem !== undefined;
   }
 
+  /** Whether anything listens to text that is being written. */
+  get hearsText(): boolean {
+    return this.#listener.onText !== undefined;
+  }
+
   /** Whether the turn continues if the model drops the connection. */
   get survivesDrop(): boolean {
     return this.#listener.onDrop !== undefined;
@@ -56,6 +72,16 @@ export class TurnProgress {
     if (!this.#listener.onDrop)
       throw new ConnectionDroppedError("The model dropped the connection.");
     this.#listener.onDrop();
+  }
+
+  /** Reports a hosted call that is about to run. */
+  async reportStart(call: WireItem): Promise<void> {
+    await this.#listener.onStart?.(call);
+  }
+
+  /** Reports text that the model adds to a message. */
+  async reportText(text: MessageText): Promise<void> {
+    await this.#listener.onText?.(text);
   }
 
   /** Reports the items that were not reported yet. */

@@ -1,6 +1,7 @@
 import type { Context } from "hono";
+import type { Clock } from "../../base/clock.ts";
 import type { WireItem } from "../../openai/wire.ts";
-import { PacedBody } from "../http/paced-body.ts";
+import { KEEP_ALIVE_COMMENT, PacedBody } from "../http/paced-body.ts";
 import { applyIncludes } from "../responses/check/apply-includes.ts";
 import {
   EventSequence,
@@ -14,6 +15,7 @@ import { ConnectionDroppedError } from "../turn/connection-dropped-error.ts";
 /** Options of {@link respondWithSteps}. */
 export interface StepsOptions {
   readonly catalog: ToolCatalog;
+  readonly clock: Clock;
   /** The sequence number of the last event that the client has. @default -1: none */
   readonly startingAfter?: number | undefined;
   /** Headers in addition to those of every stream. @default none */
@@ -27,9 +29,10 @@ export interface StepsOptions {
 export function respondWithSteps(
   context: Context,
   read: (signal: AbortSignal) => AsyncIterable<ResponseStep> | Iterable<ResponseStep>,
-  { catalog, startingAfter = -1, headers = {} }: StepsOptions,
+  { catalog, clock, startingAfter = -1, headers = {} }: StepsOptions,
 ): Response {
   const body = new PacedBody(context.req.raw.signal);
+  body.keepAlive(clock, () => KEEP_ALIVE_COMMENT); // an event would change the numbers of those that follow
   const sequence = new EventSequence(catalog);
   const write = async () => {
     for await (const step of read(body.signal))
@@ -61,7 +64,8 @@ export async function* showSteps(
       const item = applyIncludes(step.item, include, catalog);
       items.push(item);
       yield { item };
-    } else if ("end" in step) {
+    } else if ("start" in step) yield { start: applyIncludes(step.start, include, catalog) };
+    else if ("end" in step) {
       const output = step.end["status"] === "cancelled" ? [] : items;
       yield { end: { ...step.end, output } };
     } else yield step;

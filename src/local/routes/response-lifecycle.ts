@@ -1,4 +1,5 @@
 import type { Context, Hono, HonoRequest } from "hono";
+import type { Clock } from "../../base/clock.ts";
 import { readRecords } from "../../base/json.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { ApiProblem, notFound } from "../api-problem.ts";
@@ -29,6 +30,7 @@ export interface ResponseLifecycleServices {
   readonly store: ResponseStore;
   readonly background: BackgroundResponses;
   readonly catalog: ToolCatalog;
+  readonly clock: Clock;
 }
 
 /** `/v1/responses/{id}` and its subresources: retrieves, cancels and deletes responses. */
@@ -81,13 +83,13 @@ export function responseLifecycleRoutes(app: Hono, services: ResponseLifecycleSe
 function retrieve(
   context: Context,
   more: ReadonlySet<string>,
-  { store, background, catalog }: ResponseLifecycleServices,
+  { store, background, catalog, clock }: ResponseLifecycleServices,
 ): Response {
   const id = String(context.req.param("id"));
   const isStream = readQueryFlag(context.req, "stream");
   readQueryFlag(context.req, "include_obfuscation"); // this server never adds obfuscation
   const startingAfter = readQueryInteger(context.req, "starting_after", { min: 0 }) ?? -1;
-  const options = { catalog, startingAfter };
+  const options = { catalog, clock, startingAfter };
   const run = background.find(id);
   if (run) {
     const { request, response } = run.started;

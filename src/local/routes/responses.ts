@@ -1,4 +1,5 @@
 import type { Context, Hono } from "hono";
+import type { Clock } from "../../base/clock.ts";
 import { quoteValue } from "../../base/quote-value.ts";
 import { ApiProblem } from "../api-problem.ts";
 import { BufferedResponse } from "../http/buffered-response.ts";
@@ -22,6 +23,7 @@ export interface ResponseServices {
   readonly responses: ResponseRunner;
   readonly background: BackgroundResponses;
   readonly catalog: ToolCatalog;
+  readonly clock: Clock;
   readonly maxBodyBytes: number;
   /** Called with unexpected errors that occur after a stream has started. */
   readonly onFault: (error: unknown) => void;
@@ -31,7 +33,7 @@ export interface ResponseServices {
 /** `/v1/responses`: creates responses. */
 export function responseRoutes(
   app: Hono,
-  { responses, background, catalog, maxBodyBytes, onFault, log }: ResponseServices,
+  { responses, background, catalog, clock, maxBodyBytes, onFault, log }: ResponseServices,
 ): void {
   app.post("/v1/responses", async (context) => {
     const { raw } = context.req;
@@ -40,9 +42,11 @@ export function responseRoutes(
       const body = await readJsonBody(raw, maxBodyBytes);
       const started = responses.start(body, readCodeTimeout(readHeader(raw, CODE_TIMEOUT)));
       if (started.request.background)
-        return respondInBackground(context, started, { background, catalog });
+        return respondInBackground(context, started, { background, catalog, clock });
       if (started.request.stream)
-        return await respondWithStream(context, started, { responses, catalog, onFault, log });
+        return await respondWithStream(context, started, {
+          ...{ responses, catalog, clock, onFault, log },
+        });
       const response = await responses.finish(started, raw.signal);
       log?.addAnswer(raw, response);
       const headers = started.usage.reported ? RESPONSE_HEADERS : ESTIMATED_HEADERS;
@@ -85,20 +89,20 @@ const ESTIMATED_HEADERS = { ...RESPONSE_HEADERS, ...USAGE_HEADER };
 function respondInBackground(
   context: Context,
   started: StartedResponse,
-  { background, catalog }: Pick<ResponseServices, "background" | "catalog">,
+  { background, catalog, clock }: Pick<ResponseServices, "background" | "catalog" | "clock">,
 ): Response {
   const run = background.start(started);
   const { stream, include } = started.request;
   if (!stream) return new BufferedResponse(JSON.stringify(started.response), RESPONSE_HEADERS);
   const read = (signal: AbortSignal) => showSteps(run.readSteps(signal), include, catalog);
-  return respondWithSteps(context, read, { catalog, headers: RATE_LIMIT_HEADERS });
+  return respondWithSteps(context, read, { catalog, clock, headers: RATE_LIMIT_HEADERS });
 }
 
 /** Streams events as they occur. An error before the first step runs is still an HTTP error. */
 async function respondWithStream(
   context: Context,
   started: StartedResponse,
-  { log, ...services }: StreamServices & Pick<ResponseServices, "log">,
+  { log, clock, ...services }: StreamServices & Pick<ResponseServices, "clock" | "log">,
 ): Promise<Response> {
   const { raw } = context.req;
   const body = new PacedBody(raw.signal);
@@ -107,9 +111,10 @@ async function respondWithStream(
   await streamResponse(started, services, {
     signal: body.signal,
     write(events) {
-      isReported ??= usage.reported !== null;
+      isReported ??= usage.reported !== null || usage.isPending;
       return body.write(events, formatEvent);
     },
+    keepAlive: (create) => body.keepAlive(clock, () => formatEvent(create())),
     end(events) {
       if (isReported && !usage.reported) body.writeNow(USAGE_COMMENT);
       for (const event of events) {

@@ -34,16 +34,21 @@ export const codeInterpreter: ToolRecord = {
   containerField: "container",
   echo: (entry) => hideContainerSecrets(entry, "container"),
 
-  async run({ entry, args }, { newId, containers }) {
+  async run({ entry, args }, { newId, containers, begin }) {
     const code = readString(args, "code");
     const containerId = await containers.resolve(entry["container"]);
-    const run = await containers.python(containerId, code);
     const where = { code, container_id: containerId };
-    const outputs = toOutputs(run);
-    const id = newId("ci_");
+    const call = {
+      id: newId("ci_"),
+      type: "code_interpreter_call",
+      status: "in_progress",
+      ...where,
+    };
+    await begin({ ...call, outputs: null });
+    const run = await containers.python(containerId, code);
     // Like the API, code that raised has completed. Only its logs show the exception.
     const status = run.died || run.timedOut ? "failed" : "completed";
-    return [{ id, type: "code_interpreter_call", status, ...where, outputs }];
+    return [{ ...call, status, outputs: toOutputs(run) }];
   },
 
   shorthand: {

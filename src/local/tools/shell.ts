@@ -71,7 +71,7 @@ export const shell: ToolRecord = {
     return { ...entry, environment: { type: "container_reference", container_id: containerId } };
   },
 
-  async run({ entry, args }, { newId, containers }) {
+  async run({ entry, args }, { newId, containers, begin }) {
     const commands = readStrings(args, "commands");
     const call = {
       id: newId("sh_"),
@@ -84,11 +84,13 @@ export const shell: ToolRecord = {
     if (!isPlainObject(place) || place["type"] === "local")
       return [{ ...call, environment: { type: "local" } }];
     const containerId = await containers.resolve(place);
+    const environment = { type: "container_reference", container_id: containerId };
+    await begin({ ...call, environment });
     const output: object[] = [];
     for (const command of commands)
       output.push(toOutput(await containers.shell(containerId, command)));
     return [
-      { ...call, environment: { type: "container_reference", container_id: containerId } },
+      { ...call, environment },
       {
         id: newId("sho_"),
         type: "shell_call_output",

@@ -57,6 +57,11 @@ export interface FunctionRecord extends LocalToolFunction {
 /** What `run` of a built-in kind can use. */
 export interface ToolContext extends LocalToolContext {
   readonly services: Pick<ToolServices, "vectorStores" | "web">;
+  /**
+   * Reports the call that is about to run, so that clients see it. The first item that `run` returns must be the same
+   * call, finished.
+   */
+  begin(call: WireItem): Promise<void>;
   /** The tools that the request offers. */
   readonly tools: readonly WireItem[];
 }

@@ -1,3 +1,4 @@
+import type { Clock } from "../../base/clock.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import type { ApiProblem } from "../api-problem.ts";
 import type { Ids } from "../ids.ts";
@@ -40,7 +41,7 @@ export interface TurnServices {
   readonly catalog: ToolCatalog;
   readonly sealer: Sealer;
   readonly ids: Ids;
-  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly sleep: Clock["sleep"];
   /** The steps of the model since the server started. */
   readonly steps: ModelSteps;
   /** Time limit in milliseconds for one run of code or one command. Clients can ask for less. */
@@ -57,6 +58,10 @@ export interface TurnState {
   /** The container in which code and commands of this turn run, once there is one. */
   containerId: string | null;
   toolCalls: number;
+  /** The id of the message whose text the model is writing; `null` if there is none. */
+  messageId: string | null;
+  /** Reports a hosted call that is about to run. The finished item has the same id. */
+  readonly begin: (call: WireItem) => Promise<void>;
 }
 
 /** How a turn ended. */

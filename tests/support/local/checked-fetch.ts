@@ -78,6 +78,6 @@ function isError(body: unknown): boolean {
 export function parseEvents(text: string): readonly (WireItem & { readonly type: string })[] {
   return text
     .split("\n\n")
-    .filter((block) => block !== "")
+    .filter((block) => block !== "" && !block.startsWith(":")) // comments
     .map((block) => JSON.parse(block.slice(block.indexOf("data: ") + 6)));
 }

@@ -54,6 +54,8 @@ export function createTurnState(parts: TurnParts): TurnState {
     files: [],
     containerId: null,
     toolCalls: 0,
+    messageId: null,
+    begin: async () => {},
   };
 }
 

@@ -8,7 +8,14 @@ import type { UpstreamInput } from "./upstream-wire.ts";
 const none: ChatFunctions = { all: [], choice: "auto", getName: (name) => name };
 
 function createBody(over: Partial<UpstreamInput>) {
-  const base = { model: "m", system: null, turns: [], functions: none, format: null };
+  const base = {
+    model: "m",
+    system: null,
+    turns: [],
+    functions: none,
+    format: null,
+    stream: false,
+  };
   return chatWire.createRequest({ ...base, ...over });
 }
 

@@ -2,9 +2,11 @@ import { isPlainObject } from "../../../base/freeze.ts";
 import type { ArrangedTurn } from "./arrange-turns.ts";
 import type { ChatFunctions } from "./chat-functions.ts";
 import { type ChatPart, joinPartTexts } from "./chat-parts.ts";
+import { createChatStream } from "./chat-stream.ts";
 import type { ChatCall } from "./chat-turns.ts";
 import { readChatUsage } from "./read-usage.ts";
-import type { UpstreamAnswer, UpstreamCall, UpstreamInput, UpstreamWire } from "./upstream-wire.ts";
+import type { UpstreamAnswer, UpstreamCall } from "./upstream-answer.ts";
+import type { UpstreamInput, UpstreamWire } from "./upstream-wire.ts";
 
 /** The chat completions API, which nearly every model server has. */
 export const chatWire: UpstreamWire = Object.freeze({
@@ -12,11 +14,13 @@ export const chatWire: UpstreamWire = Object.freeze({
   createRequest: createChatRequest,
   readAnswer: readChat,
   readUsage: readChatUsage,
+  createStream: createChatStream,
 });
 
 type Json = Readonly<Record<string, unknown>>;
 
-function createChatRequest({ model, system, turns, functions, format }: UpstreamInput): object {
+function createChatRequest(input: UpstreamInput): object {
+  const { model, system, turns, functions, format, stream } = input;
   const first = system === null ? [] : [{ role: "system", content: system }];
   const responseFormat = toResponseFormat(format);
   return {
@@ -24,7 +28,8 @@ function createChatRequest({ model, system, turns, functions, format }: Upstream
     messages: [...first, ...turns.flatMap(toMessages)],
     ...toChatTools(functions),
     ...(responseFormat && { response_format: responseFormat }),
-    stream: false,
+    stream,
+    ...(stream && { stream_options: { include_usage: true } }),
   };
 }
 

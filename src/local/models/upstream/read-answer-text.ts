@@ -1,5 +1,5 @@
 /** The most bytes of an upstream model's answer. Models answer with a thousandth of it. */
-const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+export const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
 /** Reads the text of an upstream server's answer. Returns `null`, and reads no further, if it is too long to be one. */
 export async function readAnswerText(

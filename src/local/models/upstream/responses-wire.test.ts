@@ -6,7 +6,14 @@ import type { UpstreamInput } from "./upstream-wire.ts";
 const none: ChatFunctions = { all: [], choice: "auto", getName: (name) => name };
 
 function createBody(over: Partial<UpstreamInput>) {
-  const base = { model: "m", system: null, turns: [], functions: none, format: null };
+  const base = {
+    model: "m",
+    system: null,
+    turns: [],
+    functions: none,
+    format: null,
+    stream: false,
+  };
   return responsesWire.createRequest({ ...base, ...over });
 }
 

@@ -1,10 +1,11 @@
-import { isPlainObject } from "../../../base/freeze.ts";
 import type { ArrangedTurn } from "./arrange-turns.ts";
 import type { ChatFunctions } from "./chat-functions.ts";
 import { type ChatPart, joinPartTexts } from "./chat-parts.ts";
 import type { ChatCall } from "./chat-turns.ts";
 import { readResponseUsage } from "./read-usage.ts";
-import type { UpstreamAnswer, UpstreamInput, UpstreamWire } from "./upstream-wire.ts";
+import { createResponsesStream } from "./responses-stream.ts";
+import { readResponse } from "./responses-wire-answer.ts";
+import type { UpstreamInput, UpstreamWire } from "./upstream-wire.ts";
 
 /** The Responses API, with functions only: hosted tools run here, even if the upstream server has its own. */
 export const responsesWire: UpstreamWire = Object.freeze({
@@ -12,9 +13,8 @@ export const responsesWire: UpstreamWire = Object.freeze({
   createRequest: createResponsesRequest,
   readAnswer: readResponse,
   readUsage: readResponseUsage,
+  createStream: createResponsesStream,
 });
-
-type Json = Readonly<Record<string, unknown>>;
 
 function createResponsesRequest({
   model,
@@ -22,6 +22,7 @@ function createResponsesRequest({
   turns,
   functions,
   format,
+  stream,
 }: UpstreamInput): object {
   return {
     model,
@@ -30,7 +31,7 @@ function createResponsesRequest({
     ...toResponsesTools(functions),
     ...(format && { text: { format } }),
     store: false,
-    stream: false,
+    stream,
   };
 }
 
@@ -73,40 +74,4 @@ function toResultItem({ id, result }: ChatCall): object {
   const isText = result.every((part) => "text" in part);
   const output = isText ? joinPartTexts(result) : result.map(toResponsesPart);
   return { type: "function_call_output", call_id: id, output };
-}
-
-function readResponse({ output, status }: Json): UpstreamAnswer | string {
-  if (status === "failed") return "a response that failed";
-  if (!Array.isArray(output)) return "no output";
-  const items = output.filter(isPlainObject);
-  const messages = items
-    .filter(({ type }) => type === "message")
-    .flatMap((one) => readContentParts(one, "content"));
-  const thoughts = items.filter(({ type }) => type === "reasoning").flatMap(readReasoning);
-  return {
-    thought: thoughts.join("\n"),
-    text: messages.flatMap((part) => readTexts(part, "text")).join(""),
-    refusal: messages.flatMap((part) => readTexts(part, "refusal")).join(""),
-    calls: items
-      .filter(({ type }) => type === "function_call")
-      .map(({ name, arguments: args }) => ({ name: String(name ?? ""), args })),
-  };
-}
-
-/** Returns the reasoning text, or the summary if there is none. */
-function readReasoning(item: Json): readonly string[] {
-  const content = readContentParts(item, "content");
-  const parts = content.length > 0 ? content : readContentParts(item, "summary");
-  return parts.flatMap((part) => readTexts(part, "text"));
-}
-
-function readContentParts(item: Json, key: string): readonly Json[] {
-  const parts = item[key];
-  if (typeof parts === "string") return [{ text: parts }];
-  return Array.isArray(parts) ? parts.filter(isPlainObject) : [];
-}
-
-function readTexts(part: Json, key: string): readonly string[] {
-  const text = part[key];
-  return typeof text === "string" ? [text] : [];
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { ModelAction } from "../../model-action.ts";
 import { createChatFunctions } from "./chat-functions.ts";
 import { toUpstreamActions } from "./upstream-actions.ts";
-import type { UpstreamAnswer } from "./upstream-wire.ts";
+import type { UpstreamAnswer } from "./upstream-answer.ts";
 
 const tools = [
   { type: "function", name: "add", parameters: {} },
@@ -125,7 +125,7 @@ describe("toActions() with an answer", () => {
     [
       "a refusal with text",
       { refusal: "No.", text: "Sorry." },
-      [{ refuse: "No." }, { say: "Sorry." }],
+      [{ say: "Sorry." }, { refuse: "No." }],
     ],
     [
       "text and a call of the client's function",

@@ -8,7 +8,7 @@ import { toArgumentsText } from "./chat-calls.ts";
 import type { ChatFunction, HostedFunction } from "./chat-function.ts";
 import type { ChatFunctions } from "./chat-functions.ts";
 import type { ChatTurn } from "./chat-turns.ts";
-import type { UpstreamAnswer, UpstreamCall } from "./upstream-wire.ts";
+import type { UpstreamAnswer, UpstreamCall } from "./upstream-answer.ts";
 
 /** The arguments of a call, parsed. */
 type Args = Readonly<Record<string, unknown>>;
@@ -22,38 +22,55 @@ export type ParsedAnswer =
  * Converts an answer to actions. Calls of hosted functions become actions; calls of the client's functions stay
  * calls.
  */
-export function toUpstreamActions(answer: UpstreamAnswer, functions: ChatFunctions): ParsedAnswer {
+export function toUpstreamActions(
+  answer: UpstreamAnswer,
+  functions: ChatFunctions,
+  allowsCommentary = false,
+): ParsedAnswer {
   const calls = answer.calls.map((call) => toCallAction(call, functions));
   const [problem] = calls.flatMap((call) => (call.ok ? [] : [call.problem]));
   if (problem !== undefined) {
     return { ok: false, problem, correction: createCorrection(answer, calls) };
   }
   const actions = calls.flatMap((call) => (call.ok ? [call.value] : []));
-  return { ok: true, actions: [...toTextActions(answer, actions, functions), ...actions] };
+  return {
+    ok: true,
+    actions: [...toTextActions(answer, actions, { functions, allowsCommentary }), ...actions],
+  };
 }
 
 /**
- * Converts the text of an answer. Text before a hosted tool call becomes a thought, because an answer ends the
- * turn.
+ * Converts the text of an answer. Text before a hosted tool call becomes commentary, because an answer ends the turn.
+ * If the client has a schema for the answer, it becomes a thought.
  */
 function toTextActions(
   { thought, text, refusal, calls }: UpstreamAnswer,
   actions: readonly ModelAction[],
-  { all }: ChatFunctions,
+  options: { readonly functions: ChatFunctions; readonly allowsCommentary: boolean },
 ): readonly ModelAction[] {
+  const { functions, allowsCommentary } = options;
+  const { all } = functions;
   const continues = calls.some((call) => {
     const { hosted = null } = all.find(({ name }) => name === call.name) ?? {};
     return hosted !== null && !isClientTool(hosted.tool);
   });
-  const thoughts = continues ? [thought, text, refusal] : [thought];
-  const answers: readonly ModelAction[] = [
-    ...(refusal === "" ? [] : [{ refuse: refusal }]),
-    ...(text === "" && (refusal !== "" || actions.length > 0) ? [] : [{ say: text }]),
-  ];
+  if (continues) {
+    const isCommentary = allowsCommentary && text !== "";
+    return [
+      ...toThoughts(thought),
+      ...(isCommentary ? [{ say: text, phase: "commentary" } as const] : toThoughts(text)),
+      ...toThoughts(refusal),
+    ];
+  }
   return [
-    ...thoughts.filter((one) => one !== "").map((think) => ({ think })),
-    ...(continues ? [] : answers),
+    ...toThoughts(thought),
+    ...(text === "" && (refusal !== "" || actions.length > 0) ? [] : [{ say: text }]),
+    ...(refusal === "" ? [] : [{ refuse: refusal }]),
   ];
+}
+
+function toThoughts(text: string): readonly ModelAction[] {
+  return text === "" ? [] : [{ think: text }];
 }
 
 function toCallAction(

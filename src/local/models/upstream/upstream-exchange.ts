@@ -3,13 +3,17 @@ import { getErrorMessage } from "../../../base/errors.ts";
 import { isPlainObject } from "../../../base/freeze.ts";
 import { ApiProblem } from "../../api-problem.ts";
 import { parseBoundedJson } from "../../parse-bounded-json.ts";
+import { readAnswerStream } from "./read-answer-stream.ts";
 import { readAnswerText } from "./read-answer-text.ts";
 import type { UpstreamSettings } from "./upstream-options.ts";
+import type { AnswerStream } from "./upstream-wire.ts";
 
 /** Sends one request to a model server. Rejects with an `ApiProblem` or the signal's reason. */
 export type UpstreamExchange = (
   body: object,
   signal: AbortSignal | undefined,
+  /** Reads the answer if the server streams it. */
+  stream: AnswerStream | null,
 ) => Promise<Readonly<Record<string, unknown>>>;
 
 /**
@@ -25,7 +29,7 @@ export function createUpstreamExchange(settings: UpstreamSettings, path: string)
     "content-type": "application/json",
     ...(apiKey !== null && { authorization: `Bearer ${apiKey}` }),
   };
-  return async (body, signal) => {
+  return async (body, signal, stream) => {
     const [timeout, done] = [new AbortController(), new AbortController()];
     clock.sleep(timeoutMs, done.signal).then(
       () => timeout.abort(),
@@ -37,12 +41,18 @@ export function createUpstreamExchange(settings: UpstreamSettings, path: string)
       const response = await send(url, { ...init, redirect: "manual", signal: anySignal });
       const { status } = response;
       const header = (name: string) => response.headers.get(name);
+      const isStreamed = header("content-type")?.startsWith("text/event-stream") ?? false;
+      if (stream && isStreamed && response.body && isSuccess(status)) {
+        const problem = await readAnswerStream(response.body, (data) => stream.add(data));
+        if (problem !== null) throw createFailure(`answered ${status} with`, problem);
+        return rejectError(stream.body, status, createFailure);
+      }
       const text = await readAnswerText(response.body);
       if (text === null) throw createFailure(`answered ${status} with more than 16 MiB`);
-      return { status, header, text };
+      return readBody({ status, header, text }, createFailure);
     };
     try {
-      return readBody(await raceAbort(sendAndRead(), anySignal), createFailure);
+      return await raceAbort(sendAndRead(), anySignal);
     } catch (thrown) {
       signal?.throwIfAborted();
       if (thrown instanceof ApiProblem) throw thrown;
@@ -139,11 +149,24 @@ function readBody(
   const parsed = parseBoundedJson(text);
   const body = parsed.ok && isPlainObject(parsed.value) ? parsed.value : null;
   const reported = body?.["error"] ?? body?.["message"] ?? body?.["detail"];
-  if (status < 200 || status > 299) {
+  if (!isSuccess(status)) {
     const errorText = reported === undefined ? text : toErrorText(reported);
     throw createFailure(`answered ${status}`, errorText, answer);
   }
   if (!body) throw createFailure(`answered ${status} but not with a JSON object`, text);
+  return rejectError(body, status, createFailure);
+}
+
+function isSuccess(status: number): boolean {
+  return status >= 200 && status <= 299;
+}
+
+/** Returns the body of a successful answer. Throws if it has an error nevertheless. */
+function rejectError(
+  body: Readonly<Record<string, unknown>>,
+  status: number,
+  createFailure: FailureFactory,
+): Readonly<Record<string, unknown>> {
   const { error } = body;
   if (error === undefined || error === null) return body;
   throw createFailure(`answered ${status} with an error`, toErrorText(error));

@@ -1,13 +1,16 @@
 import { isPlainObject } from "../../../base/freeze.ts";
 import type { TokenUsage } from "../../../base/usage.ts";
+import type { ModelAction } from "../../model-action.ts";
 import type { LocalModel, ModelOptions, ModelRequest } from "../local-model.ts";
 import { getCatalog } from "../resolve-choice.ts";
+import { AnswerReporter } from "./answer-reporter.ts";
 import { arrangeTurns } from "./arrange-turns.ts";
-import { createChatFunctions } from "./chat-functions.ts";
+import { type ChatFunctions, createChatFunctions } from "./chat-functions.ts";
 import { type ChatTurn, toChatTurns } from "./chat-turns.ts";
 import { chatWire } from "./chat-wire.ts";
 import { responsesWire } from "./responses-wire.ts";
 import { toUpstreamActions } from "./upstream-actions.ts";
+import type { UpstreamAnswer } from "./upstream-answer.ts";
 import { createFailureFactory, createUpstreamExchange } from "./upstream-exchange.ts";
 import { readUpstreamSettings, type UpstreamModelOptions } from "./upstream-options.ts";
 
@@ -36,37 +39,58 @@ export function upstreamModel(options: UpstreamModelOptions): LocalModel {
   const callUpstream = async (
     request: ModelRequest,
     corrections: readonly ChatTurn[],
-    signal: Signal,
+    { signal, onPart }: Pick<ModelOptions, "signal" | "onPart">,
   ) => {
     const functions = createChatFunctions(request);
     const history = toChatTurns(request.items, functions.getName, getCatalog(request));
     const { system, turns } = arrangeTurns(request.instructions, [...history, ...corrections]);
     const format = isPlainObject(request.format) ? request.format : null;
-    const input = { model, system, turns, functions, format };
-    const body = await exchange(wire.createRequest(input), signal);
-    const answer = wire.readAnswer(body);
-    if (typeof answer === "string") throw createFailure("returned no answer", answer);
-    return { ...toUpstreamActions(answer, functions), usage: wire.readUsage(body["usage"]) };
+    const allowsCommentary = format === null || format["type"] === "text";
+    const reporter =
+      onPart && canReport(functions, allowsCommentary) ? new AnswerReporter(onPart) : null;
+    const stream = reporter ? wire.createStream(reporter) : null;
+    const input = { model, system, turns, functions, format, stream: stream !== null };
+    const body = await exchange(wire.createRequest(input), signal, stream);
+    const read = wire.readAnswer(body);
+    if (typeof read === "string") throw createFailure("returned no answer", read);
+    const answer = reporter ? reporter.correct(read) : read;
+    const usage = wire.readUsage(body["usage"]);
+    const reported = reporter?.hasReported ? toReportedActions(answer) : [];
+    return { ...toUpstreamActions(answer, functions, allowsCommentary), usage, reported };
   };
 
   return Object.freeze({
     mayIgnoreToolChoice: true, // not every server implements it
-    async respond(request: ModelRequest, { signal, onUsage }: ModelOptions = {}) {
-      const first = await callUpstream(request, [], signal);
+    async respond(request: ModelRequest, { signal, onUsage, onPart }: ModelOptions = {}) {
+      const first = await callUpstream(request, [], { signal, onPart });
       if (first.ok) {
         reportUsage([first.usage], onUsage);
         return first.actions;
       }
-      const second = await callUpstream(request, [first.correction], signal);
+      const isReported = first.reported.length > 0; // at most one text can be reported
+      const again = { signal, onPart: isReported ? undefined : onPart };
+      const second = await callUpstream(request, [first.correction], again);
       if (!second.ok)
         throw createFailure("made an invalid call twice, even after a correction", second.problem);
       reportUsage([first.usage, second.usage], onUsage);
-      return second.actions;
+      return [...first.reported, ...second.actions];
     },
   });
 }
 
-type Signal = AbortSignal | undefined;
+/**
+ * Whether an answer can be reported while it arrives. If the client has a schema for the answer, text before a hosted
+ * call is a thought, and only the end of the answer shows whether there is such a call.
+ */
+function canReport({ all }: ChatFunctions, allowsCommentary: boolean): boolean {
+  return allowsCommentary || all.every(({ hosted }) => hosted === null);
+}
+
+/** Returns the actions for what was reported of an answer that has to be corrected. */
+function toReportedActions({ thought, text }: UpstreamAnswer): readonly ModelAction[] {
+  const thoughts = thought === "" ? [] : [{ think: thought }];
+  return [...thoughts, { say: text, phase: "commentary" }];
+}
 
 /** Reports the usage of all exchanges, or nothing if it is not known for each one. */
 function reportUsage(

@@ -1,6 +1,8 @@
 import type { TokenUsage } from "../../../base/usage.ts";
+import type { AnswerReporter } from "./answer-reporter.ts";
 import type { ArrangedTurn } from "./arrange-turns.ts";
 import type { ChatFunctions } from "./chat-functions.ts";
+import type { UpstreamAnswer } from "./upstream-answer.ts";
 
 /** An API of model servers: chat completions or Responses. */
 export interface UpstreamWire {
@@ -12,6 +14,16 @@ export interface UpstreamWire {
   readAnswer(body: Readonly<Record<string, unknown>>): UpstreamAnswer | string;
   /** Reads the `usage` of a response. Returns `null` if the server reports none. */
   readUsage(usage: unknown): TokenUsage | null;
+  /** Creates a reader of a streamed response, which reports the answer while it arrives. */
+  createStream(reporter: AnswerReporter): AnswerStream;
+}
+
+/** Reads a streamed response. */
+export interface AnswerStream {
+  /** Adds the data of an event. Resolves when the next one can be read. */
+  add(data: Readonly<Record<string, unknown>>): Promise<void>;
+  /** The body of the same response without a stream. */
+  readonly body: Readonly<Record<string, unknown>>;
 }
 
 /** The input of an upstream model, independent of the API. */
@@ -23,19 +35,6 @@ export interface UpstreamInput {
   readonly functions: ChatFunctions;
   /** The client's `text.format`. */
   readonly format: Readonly<Record<string, unknown>> | null;
-}
-
-/** An upstream model's answer, independent of the API. */
-export interface UpstreamAnswer {
-  readonly thought: string;
-  readonly text: string;
-  readonly refusal: string;
-  readonly calls: readonly UpstreamCall[];
-}
-
-/** An upstream model's function call. */
-export interface UpstreamCall {
-  readonly name: string;
-  /** The arguments as the model wrote them. A string should be JSON. */
-  readonly args: unknown;
+  /** Whether the server streams its answer. */
+  readonly stream: boolean;
 }

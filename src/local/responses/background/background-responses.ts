@@ -76,6 +76,8 @@ export class BackgroundResponses implements AsyncDisposable {
   async #finish(run: RunningResponse): Promise<void> {
     const { started, signal } = run;
     const turn = this.#options.responses.finish(started, signal, {
+      onStart: (start) => run.add({ start }),
+      onText: (text) => run.add({ text }),
       onItem: (item) => run.add({ item }),
       onProblem: (problem) => run.add({ problem }),
       onDrop: () => run.drop(),
@@ -88,7 +90,7 @@ export class BackgroundResponses implements AsyncDisposable {
   /** Stores a response whose turn did not finish. Returns it. */
   #storeEnded(run: RunningResponse, error: unknown): WireItem {
     const { conversations, catalog, onFault } = this.#options;
-    const { started, items } = run;
+    const { started, items, open } = run;
     const { request, conversation } = started;
     const { include } = request;
     const store = (ended: EndedResponse, replay: WireItem) => {
@@ -101,14 +103,15 @@ export class BackgroundResponses implements AsyncDisposable {
       }
       return response;
     };
-    if (run.isCancelled) return store({ status: "cancelled", output: [], error: null }, { items });
+    if (run.isCancelled)
+      return store({ status: "cancelled", output: [], error: null }, { items, open });
     reportFault(error, onFault);
     const problem =
       error instanceof ApiProblem ? error : new ApiProblem(500, getErrorMessage(error));
     run.add({ problem });
     const output = items.map((item) => applyIncludes(item, include, catalog));
     const failed = { status: "failed", output, error: toResponseError(problem) } as const;
-    return store(failed, { problem: toEventError(problem) });
+    return store(failed, { problem: toEventError(problem), open });
   }
 }
 

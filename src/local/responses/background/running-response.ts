@@ -1,7 +1,7 @@
 import { raceAbort } from "../../../base/clock.ts";
 import type { WireItem } from "../../../openai/wire.ts";
 import { ConnectionDroppedError } from "../../turn/connection-dropped-error.ts";
-import type { ResponseStep } from "../events/events.ts";
+import { isOpenStep, type OpenStep, type ResponseStep } from "../events/events.ts";
 import type { StartedResponse } from "../started-response.ts";
 
 /**
@@ -34,6 +34,15 @@ export class RunningResponse {
   /** The items so far, with all fields. */
   get items(): readonly WireItem[] {
     return this.#steps.flatMap((step) => ("item" in step ? [step.item] : []));
+  }
+
+  /** The item that has started and not finished, as its streams show it. Empty if there is none. */
+  get open(): readonly OpenStep[] {
+    const last = this.#steps.findLastIndex((step) => !isOpenStep(step));
+    const steps = this.#steps.slice(last + 1).filter(isOpenStep);
+    const texts = steps.flatMap((step) => ("text" in step ? [step.text] : []));
+    if (!texts[0]) return steps;
+    return [{ text: { ...texts[0], delta: texts.map(({ delta }) => delta).join("") } }];
   }
 
   /** Adds a step. Streams that follow the response send it. */

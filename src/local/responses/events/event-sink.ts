@@ -6,6 +6,8 @@ export interface EventSink {
   readonly signal: AbortSignal;
   /** Sends events in order. The turn waits for the promise: keep it pending while the client does not read. */
   write(events: Iterable<StreamEvent>): Promise<void>;
+  /** Sends what `create` returns whenever nothing was sent for a while. Called at most once. @default never */
+  keepAlive?(create: () => StreamEvent): void;
   /** Sends the last events. Called at most once, and nothing after it. */
   end(events: readonly StreamEvent[]): void;
   /**

@@ -1,6 +1,6 @@
 import type { WireItem } from "../../../openai/wire.ts";
 import type { EventError } from "../../api-problem.ts";
-import type { ResponseStep } from "./events.ts";
+import type { OpenStep, ResponseStep } from "./events.ts";
 
 /** What the stream of a response showed and the finished response does not. */
 export interface Replay {
@@ -10,6 +10,8 @@ export interface Replay {
   readonly problem?: EventError | undefined;
   /** The items of a cancelled response, which has no output. */
   readonly items?: readonly WireItem[] | undefined;
+  /** The item that the response had started when it ended. */
+  readonly open?: readonly OpenStep[] | undefined;
 }
 
 /** A finished response as clients see it. */
@@ -21,7 +23,7 @@ export type ResponseWithOutput = WireItem & { readonly output: readonly WireItem
  */
 export function createReplaySteps(
   response: ResponseWithOutput,
-  { tools = response["tools"], problem, items = response.output }: Replay,
+  { tools = response["tools"], problem, items = response.output, open = [] }: Replay,
 ): readonly ResponseStep[] {
   const begin = {
     ...response,
@@ -36,6 +38,7 @@ export function createReplaySteps(
   return [
     { begin },
     ...items.map((item) => ({ item })),
+    ...open,
     ...(problem ? [{ problem }] : []),
     { end: response },
   ];

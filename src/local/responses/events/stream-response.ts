@@ -34,8 +34,11 @@ export async function streamResponse(
   const turn = responses.finish(started, sink.signal, {
     async onBegin() {
       onBegun();
+      sink.keepAlive?.(() => sequence.createKeepAlive());
       await sink.write(sequence.createStart(started.response));
     },
+    onStart: (call) => sink.write(sequence.createItemStart(applyIncludes(call, include, catalog))),
+    onText: (text) => sink.write(sequence.createText(text)),
     onItem: (item) => sink.write(sequence.createItem(applyIncludes(item, include, catalog))),
     onProblem(problem) {
       last.push(sequence.createProblem(problem));
