@@ -20,9 +20,9 @@ import {
 } from "../support/claude/claude-fixture.ts";
 import { listFolderProcesses } from "../support/claude/folder-processes.ts";
 import {
+  createThinking,
   jsonToolUse,
   textBlock,
-  thinkingBlock,
   toolUse,
 } from "../support/claude/messages-server.ts";
 import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
@@ -60,7 +60,7 @@ describe.skipIf(sdkMissing)("A stream on the real SDK", () => {
       const fixture = await createServerFixture([
         {
           content: [
-            thinkingBlock("I should look for the owl first."),
+            createThinking("I should look for the owl first."),
             textBlock("Let me look at it."),
             toolUse("mcp__wink__look", { at: "the barn" }, "toolu_look"),
           ],

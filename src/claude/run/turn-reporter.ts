@@ -10,7 +10,7 @@ export class TurnReporter {
   readonly #settings: MessagePartsSettings;
   #turn = 0;
   #observer: TurnObserver | null = null;
-  /** Reads parts from messages; `null` if nobody has wanted parts. */
+  /** Reads parts from messages; `null` until an observer wants parts. */
   #parts: MessageParts | null = null;
 
   constructor(settings: MessagePartsSettings) {

@@ -101,7 +101,7 @@ export function jsonToolUse(name: string, json: string): UnknownRecord {
 }
 
 /** Creates a `thinking` block. */
-export function thinkingBlock(thinking: string): UnknownRecord {
+export function createThinking(thinking: string): UnknownRecord {
   return { type: "thinking", thinking };
 }
 
