@@ -7,6 +7,9 @@ import type { ResponsePart, StreamFeed, TurnObserver } from "./turn-observer.ts"
 /** How often `TurnProgressed` is published while a response arrives. */
 const PROGRESS_MS = 1_000;
 
+/** Why the progress of a turn ends. Without a reason, `abort` creates an error, which costs more. */
+const ENDED = "The turn has ended";
+
 /**
  * Watches one turn: passes the parts of its response to the readers of the stream, and publishes
  * `TurnProgressed`. Returns `null` if there is neither a stream nor a listener when the turn starts.
@@ -84,7 +87,7 @@ export class TurnWatch implements TurnObserver, Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#ended.abort();
+    this.#ended.abort(ENDED);
   }
 
   async #publishRegularly(): Promise<void> {

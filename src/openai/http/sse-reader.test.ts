@@ -65,6 +65,49 @@ describe("SseReader", () => {
     expect(seen).toEqual(["a", "b"]);
   });
 
+  describe("readDelta()", () => {
+    const values = [
+      "plain",
+      "",
+      'a "quoted" word',
+      "back\\slash",
+      "line\n",
+      "Zürich 🏔",
+      '"delta":"',
+    ];
+    const fields = { type: "d", item_id: "msg_1", output_index: 0, content_index: 0 };
+
+    function readDeltas(events: readonly object[], chunkBytes: number) {
+      const seen: unknown[] = [];
+      const reader = new SseReader((_name, data) => seen.push(data.readDelta()), 1_000_000);
+      const bytes = encode(
+        events.map((event) => `event: d\ndata: ${JSON.stringify(event)}\n\n`).join(""),
+      );
+      for (let at = 0; at < bytes.length; at += chunkBytes) {
+        reader.push(bytes.subarray(at, at + chunkBytes));
+      }
+      return seen;
+    }
+
+    test.each([1, 7, 100, 10_000])("returns any text, in chunks of %d bytes", (chunkBytes) => {
+      const events = values.map((delta) => ({ ...fields, delta, logprobs: [] }));
+      expect(readDeltas(events, chunkBytes)).toEqual(values.map((delta) => ({ index: 0, delta })));
+    });
+
+    test("returns an index of several digits", () => {
+      expect(readDeltas([{ ...fields, output_index: 12, delta: "a" }], 10_000)).toEqual([
+        { index: 12, delta: "a" },
+      ]);
+    });
+
+    test("returns no text and the first index for an event without them", () => {
+      expect(readDeltas([{ type: "d" }, { ...fields, delta: null }], 10_000)).toEqual([
+        { index: 0, delta: "" },
+        { index: 0, delta: "" },
+      ]);
+    });
+  });
+
   test("skips a byte order mark, also across chunks", () => {
     const bytes = encode('\uFEFFdata: {"type":"a"}\n\n');
     expect(read([bytes])).toEqual([["a", { type: "a" }]]);

@@ -31,6 +31,8 @@ export class SseReader implements EventData {
   #receivedBytes = 0;
   /** The chunk, or the unfinished event followed by the chunk. Offsets refer to it. */
   #bytes: Uint8Array = new Uint8Array();
+  /** The text of `#bytes`, once an event in it was decoded. */
+  #text: string | null = null;
   /** Holds an unfinished event between two chunks. */
   #carry: Uint8Array = new Uint8Array();
   #carriedBytes = 0;
@@ -92,21 +94,21 @@ export class SseReader implements EventData {
   readDelta(): TextDelta {
     const text = this.#decodeData();
     const start = text.indexOf(DELTA) + DELTA.length;
+    const end = text.indexOf('"', start);
     const place = text.indexOf(INDEX) + INDEX.length;
-    if (start < DELTA.length || place < INDEX.length) return toTextDelta(JSON.parse(text));
-    let end = text.indexOf('"', start);
-    while (end > 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
+    const index = text.charCodeAt(place) - DIGIT_ZERO;
+    const isOneDigit = index >= 0 && index <= 9 && text[place + 1] === ",";
+    const isFound = start >= DELTA.length && place >= INDEX.length && end >= start;
     const delta = text.slice(start, end);
-    return {
-      index: Number.parseInt(text.slice(place, place + MAX_DIGITS), 10),
-      delta: delta.includes("\\") ? JSON.parse(`"${delta}"`) : delta,
-    };
+    if (isFound && isOneDigit && !delta.includes("\\")) return { index, delta };
+    return toTextDelta(JSON.parse(text));
   }
 
   #read(chunk: Uint8Array): void {
     const isSecondHalf = this.#skipsLineFeed && chunk[0] === LF;
     this.#skipsLineFeed = false;
     this.#bytes = this.#append(isSecondHalf ? chunk.subarray(1) : chunk);
+    this.#text = null;
     this.#carryOver(this.#readLines());
   }
 
@@ -217,13 +219,22 @@ export class SseReader implements EventData {
   }
 
   #decodeData(): string {
-    const [start, end] = this.#data;
-    let text = decoder.decode(this.#bytes.subarray(start, end));
+    const [start = 0, end = 0] = this.#data;
+    let text = this.#decode(start, end);
     for (let index = 2; index < this.#data.length; index += 2) {
       const [from, to] = [this.#data[index], this.#data[index + 1]];
       text += `\n${decoder.decode(this.#bytes.subarray(from, to))}`;
     }
     return text;
+  }
+
+  /** Decodes a part of the bytes. Decoding a chunk once costs less than decoding its events. */
+  #decode(start: number, end: number): string {
+    this.#text ??= decoder.decode(this.#bytes);
+    const hasOffsets = this.#text.length === this.#bytes.length; // each byte is one character
+    return hasOffsets
+      ? this.#text.slice(start, end)
+      : decoder.decode(this.#bytes.subarray(start, end));
   }
 
   /** Keeps the bytes from `event` on until the next chunk, and adjusts the offsets. */
@@ -265,17 +276,10 @@ export function toTextDelta(event: unknown): TextDelta {
   };
 }
 
-/** Whether an odd number of backslashes precedes the character at `index`. */
-function isEscaped(text: string, index: number): boolean {
-  let first = index;
-  while (text[first - 1] === "\\") first -= 1;
-  return (index - first) % 2 === 1;
-}
-
 /** Quotes inside strings are escaped, so these are keys. */
 const DELTA = '"delta":"';
 const INDEX = '"output_index":';
-const MAX_DIGITS = 10;
+const DIGIT_ZERO = 48;
 const LF = 10;
 const CR = 13;
 const SPACE = 32;

@@ -15,12 +15,16 @@ export interface TurnListener {
   readonly getEntries: () => SentTools;
 }
 
+/** The name of the events that add text. */
+export const TEXT_DELTA = "response.output_text.delta";
+
 /** Converts the events of a streamed response to parts for the turn's observer. */
 export class ResponseParts {
   readonly #listener: TurnListener;
   readonly #calls = new Map<number, OpenCall>();
   /** The messages, by index, whose text was delivered. */
   readonly #messages = new Set<number>();
+  #lastMessage = -1;
   #entries: SentTools | null = null;
 
   constructor(listener: TurnListener) {
@@ -30,7 +34,6 @@ export class ResponseParts {
   /** Whether events with this name contain parts. Others need not be parsed. */
   wants(name: string): boolean {
     return (
-      name === TEXT_DELTA ||
       name === REASONING_DELTA ||
       name === REFUSAL_DELTA ||
       name === ITEM_ADDED ||
@@ -39,13 +42,14 @@ export class ResponseParts {
     );
   }
 
-  /** Delivers the parts of one event. */
+  /** Delivers the text of a `response.output_text.delta` event. */
+  onText(data: EventData): void {
+    const { index, delta } = data.readDelta();
+    this.#deliverText(index, delta);
+  }
+
+  /** Delivers the parts of one event with another name. */
   onEvent(name: string, data: EventData): void {
-    if (name === TEXT_DELTA) {
-      const { index, delta } = data.readDelta();
-      this.#deliverText(index, delta);
-      return;
-    }
     const value = data.parse();
     const event: WireItem = isPlainObject(value) ? value : {};
     const index = readNumber(event, "output_index") ?? 0;
@@ -63,7 +67,8 @@ export class ResponseParts {
   }
 
   #deliverText(index: number, delta: string): void {
-    this.#messages.add(index);
+    if (index !== this.#lastMessage) this.#messages.add(index);
+    this.#lastMessage = index;
     if (delta !== "") this.#deliver({ type: "text", turn: this.#listener.turn, delta });
   }
 
@@ -157,7 +162,6 @@ interface OpenCall {
   hasDelta: boolean;
 }
 
-const TEXT_DELTA = "response.output_text.delta";
 const REASONING_DELTA = "response.reasoning_summary_text.delta";
 const REFUSAL_DELTA = "response.refusal.delta";
 const ITEM_ADDED = "response.output_item.added";

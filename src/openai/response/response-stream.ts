@@ -5,7 +5,7 @@ import { TransportEndError } from "../errors/transport-errors.ts";
 import type { StreamReceiver } from "../http/http.ts";
 import type { EventData } from "../http/sse-reader.ts";
 import type { WireItem } from "../wire.ts";
-import { ResponseParts, type TurnListener } from "./response-parts.ts";
+import { ResponseParts, TEXT_DELTA, type TurnListener } from "./response-parts.ts";
 
 /**
  * Receives the events of one response. Only its last event is parsed, unless an observer wants the
@@ -38,6 +38,10 @@ export class ResponseStream implements StreamReceiver {
   readonly onEvent = (name: string, data: EventData): void => {
     if (this.#isComplete) return;
     this.#lastName = name;
+    if (name === TEXT_DELTA) {
+      this.#parts?.onText(data); // most events, so first
+      return;
+    }
     if (FINAL_EVENTS.has(name)) {
       this.#final = data.parse();
       this.#isComplete = true;
