@@ -34,6 +34,13 @@ function addNumber({ type, ...rest }: WireItem, index: number): WireItem {
   return { type, sequence_number: index, ...rest };
 }
 
+/** Reads the response from a body: JSON, or a stream of events. */
+export function parseResponse(body: string): WireItem {
+  if (!body.startsWith("event:")) return JSON.parse(body);
+  const last = body.trimEnd().split("\n\n").at(-1) ?? "";
+  return readRecord(JSON.parse(last.slice(last.indexOf("data: ") + "data: ".length)), "response");
+}
+
 /** Changes the response of a stream's last event, or a response that is JSON. */
 export async function changeResponse(
   response: Response,

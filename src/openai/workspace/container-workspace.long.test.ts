@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { describe, expect, test } from "vitest";
+import { parseResponse } from "../../../tests/support/wire-stream.ts";
 import {
   createInterceptionFixture,
   type InterceptedRequest,
@@ -61,7 +62,7 @@ describe("the token usage of a workspace's own requests", () => {
     stage.intercept(async (request) => {
       if (request.path !== "/responses") return null;
       const answer = await request.forward();
-      const usage = readRecord(JSON.parse(String(answer.body)), "usage");
+      const usage = readRecord(parseResponse(String(answer.body)), "usage");
       totals.push(readNumber(usage ?? {}, "total_tokens") ?? 0);
       return answer;
     });

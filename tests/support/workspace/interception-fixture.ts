@@ -216,9 +216,10 @@ function parseRequest(request: IncomingMessage, bytes: Buffer, to: string): Inte
         headers: kept,
         ...(bytes.length > 0 && { body: new Uint8Array(bytes) }),
       });
-      const isJson = given.headers.get("content-type")?.startsWith("application/json");
-      const body = isJson ? await given.text() : new Uint8Array(await given.arrayBuffer());
-      return { status: given.status, body };
+      const answered = given.headers.get("content-type") ?? "";
+      const isText = /^(?:application\/json|text\/event-stream)/.test(answered);
+      const body = isText ? await given.text() : new Uint8Array(await given.arrayBuffer());
+      return { status: given.status, body, headers: { "content-type": answered } };
     },
   };
 }
