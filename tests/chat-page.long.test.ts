@@ -55,7 +55,7 @@ describe.skipIf(!chromiumPath)("the chat page in Chromium", () => {
   }
 
   test("shows text before the answer is complete", async () => {
-    const page = await open([[{ say: "The beginning." }, { stall: 2_000 }, { say: "The end." }]]);
+    const page = await open([[{ say: "The beginning." }, { stall: 3_000 }, { say: "The end." }]]);
     await page.enter("Hello.");
     await page.expectValue(lastAnswer, "The beginning.");
     expect(await page.evaluate(isIdle)).toBe(false);

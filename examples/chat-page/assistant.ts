@@ -22,8 +22,8 @@ export const assistant = new Prompt(
 export const demoModel = scriptedModel(({ items, text }: ModelRequest): readonly ModelAction[] => {
   const last = Object(items.at(-1));
   if (last.type === "code_interpreter_call")
-    return [{ say: `Python says: ${String(last.outputs?.[0]?.logs).trim()}` }];
+    return [{ say: `Python says: ${String(last.outputs?.[0]?.logs).trim()}`, everyMs: 40 }];
   const numbers = text.match(/\d+/g);
   if (numbers) return [{ code: `print(${numbers.join(" + ")})` }];
-  return [{ say: `You said: “${text}” Write some numbers and I add them.` }];
+  return [{ say: `You said: “${text}” Write some numbers and I add them.`, everyMs: 40 }];
 });
