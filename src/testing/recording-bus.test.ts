@@ -40,3 +40,7 @@ test("recordingBus() records errors of subscribers", () => {
   bus.publish(createFailure("a"));
   expect(bus.errors).toEqual([new Error("boom")]);
 });
+
+test("recordingBus() hears every type, so that all events are published to it", () => {
+  expect(recordingBus().hears?.("TurnProgressed")).toBe(true);
+});

@@ -52,7 +52,7 @@ export class RunningEvaluation<Output> implements EvaluationStream<Output> {
   }
 
   cancel(reason?: unknown): void {
-    this.#stop.abort(reason);
+    if (!this.#host.log.outcome) this.#stop.abort(reason);
   }
 
   async close(): Promise<void> {
@@ -67,7 +67,7 @@ export class RunningEvaluation<Output> implements EvaluationStream<Output> {
 
   #onAbandoned(): void {
     const message = "The last reader left the stream before the evaluation ended";
-    if (!this.#host.log.outcome) this.cancel(new DOMException(message, "AbortError"));
+    this.cancel(new DOMException(message, "AbortError"));
   }
 }
 

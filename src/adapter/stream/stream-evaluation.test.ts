@@ -192,11 +192,12 @@ describe("EvaluationStream.close()", () => {
     expect(given.signal?.aborted).toBe(true);
   });
 
-  test("keeps the response of an evaluation that has ended", async () => {
-    const { stream, answer } = startManualStream();
+  test("keeps the response of an evaluation that has ended, and does not abort its signal", async () => {
+    const { stream, answer, given } = startManualStream();
     await answer("All.");
     await stream.close();
     expect((await stream.response).text).toBe("All.");
+    expect(given.signal?.aborted).toBe(false);
   });
 
   test("leaves no subscription on the bus and no listener on the signal", async () => {
