@@ -63,7 +63,7 @@ describe("KeepAlive", () => {
       await providerClock.advance((20 * MINUTE) / 3);
       await clock.advance((20 * MINUTE) / 3);
       await waitUntil(() => countStatusRequests(stage) === count);
-      await waitUntil(() => clock.sleeping > 0);
+      await waitUntil(() => clock.sleeping > 1); // the progress of the turn sleeps too
     }
     expect(await stage.calls.getStatus(section.containerId ?? "")).toBe("running");
     finish();
