@@ -1,9 +1,15 @@
 import type { Clock } from "../../base/clock.ts";
 import { raceAbort } from "../../base/clock.ts";
 import { TransportFetchError } from "../errors/transport-errors.ts";
-import { encodeForm } from "./encode-form.ts";
 import { type IdleTimeout, startIdleTimeout } from "./idle-timeout.ts";
-import { isForm, isNode, type Multipart, type Transport, toStream } from "./transport.ts";
+import {
+  encodeForm,
+  isForm,
+  isNode,
+  type Multipart,
+  type Transport,
+  toStream,
+} from "./transport.ts";
 
 /** Sends requests with `fetch`. Aborts work even if a caller's `fetch` ignores its signal. */
 export function fetchTransport(fetch: typeof globalThis.fetch, clock: Clock): Transport {

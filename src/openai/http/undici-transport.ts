@@ -1,7 +1,6 @@
 import type { Socket } from "node:net";
 import type { Readable } from "node:stream";
-import { encodeForm } from "./encode-form.ts";
-import { type HttpRequest, isForm, type Transport } from "./transport.ts";
+import { encodeForm, type HttpRequest, isForm, type Transport } from "./transport.ts";
 
 /**
  * Sends requests with undici, over its own connection pool: Node's `fetch` gives up after five

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { encodeForm } from "./encode-form.ts";
-import type { Multipart } from "./transport.ts";
+import { encodeForm, type Multipart } from "./transport.ts";
 
 async function encode(form: Multipart): Promise<{ bytes: Buffer; type: string; length: number }> {
   const { contentType: type, length, pieces } = encodeForm(form);
