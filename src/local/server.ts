@@ -108,13 +108,14 @@ export async function startServer(
   compactionRoutes(app, { conversations, turns, seconds: nowSeconds, maxBodyBytes });
   const responses = new RunningTurns({ turns, conversations, clock });
   const background = new BackgroundResponses({ responses, conversations, store, catalog, onFault });
-  responseRoutes(app, { responses, background, catalog, clock, maxBodyBytes, onFault, log });
+  const http = { maxBodyBytes, onFault, log };
+  responseRoutes(app, { responses, background, catalog, clock, ...http });
   responseLifecycleRoutes(app, { store, background, catalog, clock });
   const completions = new ChatCompletions({ turns, clock, store: new CompletionStore(database) });
-  chatCompletionRoutes(app, { completions, maxBodyBytes, onFault, log });
+  chatCompletionRoutes(app, { completions, ...http });
   containerRoutes(app, { containers, files });
   const onDelete = (id: string) => vectorStores.files.removeEverywhere(id);
-  anthropicRoutes(app, { turns, files, containers, ids, onDelete, maxBodyBytes, onFault, log });
+  anthropicRoutes(app, { turns, files, containers, ids, clock, onDelete, ...http });
   fileRoutes(app, { files, onDelete });
   modelRoutes(app);
   app.route("/v1", vectorStoreRoutes(vectorStores));

@@ -152,6 +152,30 @@ describe("a stream of the local provider", () => {
   });
 });
 
+describe("a stream of another API", () => {
+  const messages = [{ role: "user", content: "Hi." }];
+
+  test("has comments in the silence of a chat completion", async () => {
+    const script = [[{ say: "One." }, { stall: 20_000 }, { say: "Two." }]];
+    const body = { input: undefined, messages };
+    const stream = await openStream(scriptedModel(script), body, "/chat/completions");
+    expect(await stream.advanceUntil("[DONE]")).toContain("\n\n: keep-alive\n\n");
+  });
+
+  test("begins before a slow model answers on Anthropic's API, and has pings", async () => {
+    const { model, resolve } = createSlowModel();
+    const body = { input: undefined, messages, max_tokens: 100 };
+    const { clock, advanceUntil, whole } = await openStream(model, body, "/messages");
+    await advanceUntil("event: message_start");
+    expect(clock.now()).toBeGreaterThanOrEqual(10_000);
+    await clock.advance(15_000);
+    resolve([{ say: "Hello." }]);
+    const events = parseEvents(await whole).map(({ type }) => type);
+    expect(events.slice(0, 3)).toEqual(["message_start", "ping", "ping"]);
+    expect(events.at(-1)).toBe("message_stop");
+  });
+});
+
 describe("a background response that ends within a call", () => {
   test("can be resumed after the events of the call", async () => {
     const code = "import time\ntime.sleep(600)";

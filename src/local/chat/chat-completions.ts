@@ -21,12 +21,13 @@ export class ChatCompletions {
   /** The stored completions. */
   readonly store: CompletionStore;
   readonly #turns: TurnServices;
-  readonly #clock: Clock;
+  /** The time source. */
+  readonly clock: Clock;
   #check: ChatCheck | null = null;
 
   constructor({ turns, clock, store }: ChatOptions) {
     this.#turns = turns;
-    this.#clock = clock;
+    this.clock = clock;
     this.store = store;
   }
 
@@ -34,7 +35,7 @@ export class ChatCompletions {
   start(body: unknown): StartedCompletion {
     this.#check ??= createChatCheck(this.#turns.catalog);
     const request = this.#check(body);
-    const created = Math.floor(this.#clock.now() / 1000);
+    const created = Math.floor(this.clock.now() / 1000);
     return { id: this.#turns.ids.next("chatcmpl-"), created, request, usage: new UsageMeter() };
   }
 

@@ -1,8 +1,8 @@
 import { quoteValue } from "../../base/quote-value.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import type { ModelAction } from "../model-action.ts";
-import type { AnswerPart } from "../models/local-model.ts";
 import { StepFault } from "../step-fault.ts";
+import type { AnswerPart } from "../turn/call-model.ts";
 import type { TurnState } from "../turn/turn.ts";
 import { createTextMessage } from "./create-message-item.ts";
 import type { TurnProgress } from "./turn-progress.ts";

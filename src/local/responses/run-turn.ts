@@ -1,11 +1,10 @@
 import type { WireItem } from "../../openai/wire.ts";
 import { ApiProblem } from "../api-problem.ts";
 import type { ModelAction } from "../model-action.ts";
-import type { AnswerPart, ModelRequest } from "../models/local-model.ts";
 import { splitIntoChunks } from "../split-into-chunks.ts";
 import { StepFault } from "../step-fault.ts";
 import { toAction } from "../tools/tool-catalog.ts";
-import { callModel } from "../turn/call-model.ts";
+import { type AnswerPart, callModel, type ModelRequest } from "../turn/call-model.ts";
 import { createAnnotations } from "../turn/create-annotations.ts";
 import { readLastText } from "../turn/read-last-text.ts";
 import type { TurnInput, TurnOutcome, TurnServices, TurnState } from "../turn/turn.ts";

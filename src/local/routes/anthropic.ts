@@ -1,4 +1,5 @@
 import type { Hono } from "hono";
+import type { Clock } from "../../base/clock.ts";
 import type { RequestLog } from "../http/request-log.ts";
 import { Messages } from "../messages/messages.ts";
 import type { TurnServices } from "../turn/turn.ts";
@@ -9,6 +10,7 @@ import { messageRoutes } from "./messages.ts";
 /** Services of Anthropic's routes. */
 export interface AnthropicServices extends AnthropicFileServices {
   readonly turns: TurnServices;
+  readonly clock: Clock;
   readonly maxBodyBytes: number;
   /** Called with unexpected errors that occur after a stream has started. */
   readonly onFault: (error: unknown) => void;
@@ -17,9 +19,9 @@ export interface AnthropicServices extends AnthropicFileServices {
 
 /** Anthropic's API. Register it before OpenAI's: both have some paths, which OpenAI's handlers would take. */
 export function anthropicRoutes(app: Hono, services: AnthropicServices): void {
-  const { turns, files, ids, maxBodyBytes, onFault, log } = services;
+  const { turns, files, ids, clock, maxBodyBytes, onFault, log } = services;
   const messages = new Messages(turns, (id) => files.get(id) !== undefined);
-  messageRoutes(app, { messages, ids, maxBodyBytes, onFault, log });
+  messageRoutes(app, { messages, ids, clock, maxBodyBytes, onFault, log });
   anthropicFileRoutes(app, services);
   anthropicModelRoutes(app, ids);
 }

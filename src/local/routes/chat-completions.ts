@@ -10,7 +10,7 @@ import {
 } from "../chat/completion-object.ts";
 import { BufferedResponse } from "../http/buffered-response.ts";
 import { checkQuery } from "../http/check-query.ts";
-import { PacedBody } from "../http/paced-body.ts";
+import { KEEP_ALIVE_COMMENT, PacedBody } from "../http/paced-body.ts";
 import { RATE_LIMIT_HEADERS, setRateLimitHeaders } from "../http/rate-limit-headers.ts";
 import { readJsonBody } from "../http/read-json-body.ts";
 import type { RequestLog } from "../http/request-log.ts";
@@ -73,13 +73,14 @@ async function respondWithStream(
   const turn = completions.finish(started, body.signal, {
     async onBegin() {
       onBegun();
+      body.keepAlive(completions.clock, () => KEEP_ALIVE_COMMENT);
       await body.write(chunks.createStart(), formatChunk);
     },
     onItem: (item) => body.write(chunks.createItem(item), formatChunk),
   });
   await Promise.race([begun, turn]);
   const { usage } = started;
-  const isReported = usage.reported !== null;
+  const isReported = usage.reported !== null || usage.isPending;
   turn.then(
     (outcome) => {
       log?.addAnswer(raw, { usage: createCompletionUsage(started, outcome) });

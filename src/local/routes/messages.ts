@@ -1,4 +1,5 @@
 import type { Context, Hono } from "hono";
+import type { Clock } from "../../base/clock.ts";
 import { getErrorMessage } from "../../base/errors.ts";
 import { ApiProblem } from "../api-problem.ts";
 import { BufferedResponse } from "../http/buffered-response.ts";
@@ -24,6 +25,7 @@ import { createUsageHeader, USAGE_COMMENT } from "../turn/usage-header.ts";
 export interface MessageRouteServices {
   readonly messages: Messages;
   readonly ids: Ids;
+  readonly clock: Clock;
   readonly maxBodyBytes: number;
   /** Called with unexpected errors that occur after a stream has started. */
   readonly onFault: (error: unknown) => void;
@@ -104,12 +106,10 @@ async function respondWithStream(
   const body = new PacedBody(raw.signal);
   const blocks = services.messages.createBlocks(started, body.signal);
   const first = blocks.next();
-  await first.catch((error) => {
-    if (!(error instanceof StreamProblem)) throw error;
-  });
+  await waitForFirst(first, services.clock);
   const requestId = services.ids.next("req_");
   const { usage } = started;
-  const isReported = usage.reported !== null;
+  const isReported = usage.reported !== null || usage.isPending;
   const end = (...events: readonly MessageEvent[]) => {
     if (isReported && !usage.reported) body.writeNow(USAGE_COMMENT);
     for (const event of events) {
@@ -118,6 +118,7 @@ async function respondWithStream(
     }
     body.close();
   };
+  body.keepAlive(services.clock, () => PING);
   writeBlocks(body, new MessageEvents(started), { first, blocks }).then(
     (events) => end(...events),
     (error) => {
@@ -137,6 +138,23 @@ async function respondWithStream(
   };
   return new Response(body.stream, { headers });
 }
+
+/** Waits until a message has begun, for ten seconds at most: then the stream begins without a block. */
+async function waitForFirst(first: Promise<unknown>, clock: Clock): Promise<void> {
+  const begun = new AbortController();
+  const timeout = clock.sleep(BEGIN_AFTER_MS, begun.signal, { background: true }).catch(() => {}); // it has begun
+  try {
+    await Promise.race([first, timeout]);
+  } catch (error) {
+    if (!(error instanceof StreamProblem)) throw error;
+  } finally {
+    begun.abort();
+  }
+}
+
+const BEGIN_AFTER_MS = 10_000;
+
+const PING = formatMessageEvent({ type: "ping" });
 
 /** Writes all blocks. Returns the events that end the stream. */
 async function writeBlocks(

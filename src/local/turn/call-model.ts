@@ -6,6 +6,8 @@ import type { LocalModel, ModelOptions, ModelRequest } from "../models/local-mod
 import { StepFault } from "../step-fault.ts";
 import type { UsageMeter } from "./usage-meter.ts";
 
+export type { AnswerPart, ModelRequest } from "../models/local-model.ts";
+
 /** Context of one call of the model. */
 export interface ModelCall {
   readonly signal: AbortSignal;
