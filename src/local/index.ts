@@ -9,7 +9,7 @@ export type { Listening, ListenOptions } from "./http/listen.ts";
 export type { RequestEntry } from "./http/request-entry.ts";
 export type { ModelAction, ModelCitation } from "./model-action.ts";
 export { echoModel } from "./models/echo-model.ts";
-export type { LocalModel, ModelOptions, ModelRequest } from "./models/local-model.ts";
+export type { AnswerPart, LocalModel, ModelOptions, ModelRequest } from "./models/local-model.ts";
 export { type ModelScript, scriptedModel } from "./models/scripted-model.ts";
 export { upstreamModel } from "./models/upstream/upstream-model.ts";
 export type { UpstreamModelOptions } from "./models/upstream/upstream-options.ts";
