@@ -28,7 +28,7 @@ import type { PromptResponse } from "./prompt-response.ts";
 import { retryThrottled } from "./throttle.ts";
 import { relaxToolChoice, selectAllowedTools } from "./tool-choice.ts";
 import { streamFeed } from "./turn-observer.ts";
-import { watchTurn } from "./turn-watch.ts";
+import { TurnWatch } from "./turn-watch.ts";
 
 /**
  * Runs a prompt: sends it to the model, runs its tool calls, and repeats until the model answers.
@@ -190,7 +190,11 @@ async function takeTurn(
   const { signal, deadline } = guard;
   publishEvent(evaluation, { type: "TurnStarted", turn: next.turn });
   const started = clock.now();
-  using observer = watchTurn(evaluation, settings[streamFeed], next.turn);
+  const feed = settings[streamFeed] ?? null;
+  const isHeard = evaluation.session.bus.hears?.("TurnProgressed") ?? true;
+  // Nothing is observed if there is neither a stream nor a listener when the turn starts.
+  using observer =
+    feed || isHeard ? new TurnWatch(evaluation, feed, { turn: next.turn, isHeard }) : null;
   const request = { ...next, rendered, signal, isNested, ...(observer && { observer }) };
   const attempt = async () => {
     observer?.onRestart();

@@ -11,20 +11,9 @@ const PROGRESS_MS = 1_000;
 const ENDED = "The turn has ended";
 
 /**
- * Watches one turn: passes the parts of its response to the readers of the stream, and publishes
- * `TurnProgressed`. Returns `null` if there is neither a stream nor a listener when the turn starts.
+ * Observes one turn: passes the parts of its response to the readers of the stream, and publishes
+ * `TurnProgressed` if it is heard. Dispose it when the turn has ended.
  */
-export function watchTurn(
-  evaluation: Evaluation,
-  feed: StreamFeed | undefined,
-  turn: number,
-): TurnWatch | null {
-  const { bus } = evaluation.session;
-  const isHeard = bus.hears?.("TurnProgressed") ?? true;
-  return feed || isHeard ? new TurnWatch(evaluation, feed ?? null, { turn, isHeard }) : null;
-}
-
-/** Observes one turn. Dispose it when the turn has ended. */
 export class TurnWatch implements TurnObserver, Disposable {
   readonly #evaluation: Evaluation;
   readonly #feed: StreamFeed | null;
