@@ -1,7 +1,7 @@
 import { readRecord, readString } from "../../../base/json.ts";
 import type { AnswerReporter } from "./answer-reporter.ts";
 import type { StreamData } from "./read-answer-stream.ts";
-import { readThought } from "./responses-wire-answer.ts";
+import { readThought } from "./read-response.ts";
 import type { AnswerStream } from "./upstream-wire.ts";
 
 /** Reads the events of a streamed response. Its last event has the whole response. */

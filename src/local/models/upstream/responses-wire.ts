@@ -2,9 +2,9 @@ import type { ArrangedTurn } from "./arrange-turns.ts";
 import type { ChatFunctions } from "./chat-functions.ts";
 import { type ChatPart, joinPartTexts } from "./chat-parts.ts";
 import type { ChatCall } from "./chat-turns.ts";
+import { readResponse } from "./read-response.ts";
 import { readResponseUsage } from "./read-usage.ts";
 import { createResponsesStream } from "./responses-stream.ts";
-import { readResponse } from "./responses-wire-answer.ts";
 import type { UpstreamInput, UpstreamWire } from "./upstream-wire.ts";
 
 /** The Responses API, with functions only: hosted tools run here, even if the upstream server has its own. */
