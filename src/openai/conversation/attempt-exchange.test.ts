@@ -174,9 +174,14 @@ describe.each(clients)("a streamed response on %s", (_, client) => {
   test("with an error event about the request fails like a refused request", async () => {
     const invalid = {
       type: "error",
-      error: { type: "invalid_request_error", code: null, message: "No such store.", param: "id" },
+      error: {
+        type: "invalid_request_error",
+        code: null,
+        message: "The store is gone.",
+        param: "id",
+      },
     };
-    const general = { code: "server_error", message: "No such store." };
+    const general = { code: "server_error", message: "The store is gone." };
     const last = {
       type: "response.failed",
       response: { ...whole, status: "failed", error: general },
@@ -188,7 +193,7 @@ describe.each(clients)("a streamed response on %s", (_, client) => {
       phase: "request",
       cause: { errorType: "invalid_request_error", param: "id", status: null },
     });
-    expect(String(error)).toContain("The response failed: No such store.");
+    expect(String(error)).toContain("The response failed: The store is gone.");
     expect(bodies).toHaveLength(1);
   });
 

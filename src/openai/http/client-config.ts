@@ -35,7 +35,10 @@ export interface OpenAIClientConfig {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Query parameters for every request, such as Azure's `api-version`. */
   readonly query?: Readonly<Record<string, string>> | undefined;
-  /** A longer response is an error. @default 268_435_456 */
+  /**
+   * A longer response is an error. A streamed response repeats its text several times, and all of it
+   * counts. @default 268_435_456
+   */
   readonly maxResponseBytes?: number | undefined;
 }
 

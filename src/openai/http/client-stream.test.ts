@@ -71,7 +71,7 @@ describe("a client that is passed to the adapter", () => {
     expect(deltas.length).toBeGreaterThan(1);
   });
 
-  test("is not asked for the next event before the readers have caught up", async () => {
+  test("does not iterate further before the readers have caught up", async () => {
     let taken = 0;
     async function* flood() {
       const place = { output_index: 0, item_id: "msg_1" };

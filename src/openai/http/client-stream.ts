@@ -30,7 +30,7 @@ export async function streamWithClient(
   { body, options, context }: ClientRequest,
   receiver: StreamReceiver,
 ): Promise<{ readonly value: unknown; readonly requestId: string | null }> {
-  const { data, response, requestId } = await open(client.responses.create(body, options));
+  const { data, response, requestId } = await openStream(client.responses.create(body, options));
   const header = (name: string) => response?.headers.get(name) ?? null;
   if (response && readContentType(header) !== "text/event-stream") {
     const text = await response.text();
@@ -50,7 +50,7 @@ interface OpenedStream {
 }
 
 /** The official client's promises have `withResponse`, which reveals the headers. */
-async function open(call: PromiseLike<unknown>): Promise<OpenedStream> {
+async function openStream(call: PromiseLike<unknown>): Promise<OpenedStream> {
   if (!("withResponse" in call) || typeof call.withResponse !== "function") {
     const data = await call;
     return { data, response: null, requestId: getRequestId(data) };

@@ -127,7 +127,7 @@ describe("SseReader", () => {
     );
   });
 
-  test("does not parse an event whose data is not asked for", () => {
+  test("does not parse an event whose data is not requested", () => {
     const seen: string[] = [];
     const reader = new SseReader((name) => seen.push(name), 1_000);
     reader.push(encode("event: a\ndata: {broken\n\n"));

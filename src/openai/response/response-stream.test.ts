@@ -24,7 +24,7 @@ interface Options {
   readonly entries?: SentTools;
 }
 
-/** Reads the events and records what an observer gets. */
+/** Reads the events and records the observer's calls. */
 function observe(
   events: readonly (WireItem | string)[],
   { wantsParts = true, entries = new Map() }: Options = {},
@@ -191,7 +191,7 @@ describe("the parts of a streamed response", () => {
   });
 });
 
-describe("a streamed response whose parts nobody reads", () => {
+describe("a streamed response without a reader of its parts", () => {
   test("is not parsed, except for its last event", () => {
     const events = respond(message("A text."), codeInterpreterCall("print(1)")).map((event) =>
       /completed$|item/.test(String(event["type"]))
