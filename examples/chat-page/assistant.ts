@@ -18,7 +18,7 @@ export const assistant = new Prompt(
   }),
 );
 
-/** Stands in for a model if there is no key: it adds numbers with Python, and otherwise repeats the message. */
+/** Replaces a model if there is no key: it adds numbers with Python, and otherwise repeats the message. */
 export const demoModel = scriptedModel(({ items, text }: ModelRequest): readonly ModelAction[] => {
   const last = Object(items.at(-1));
   if (last.type === "code_interpreter_call")

@@ -82,7 +82,7 @@ describe("a stream of the local provider", () => {
     const { model, reject } = createSlowModel();
     const { advanceUntil, whole } = await openStream(model);
     await advanceUntil("event: response.in_progress");
-    reject(new Error("The model is gone."));
+    reject(new Error("The model failed."));
     const events = parseEvents(await whole);
     expect(events.slice(-2).map(({ type }) => type)).toEqual(["error", "response.failed"]);
   });

@@ -96,7 +96,7 @@ describe.each(["chat", "responses"] as const)("a strict template behind the %s A
 
   test("accepts a note after a function's result", async () => {
     const { respond } = await start(call("look", {}), say("Owls."), say("Bye."));
-    const first = await respond({ input: "What is there?", tools: [look] });
+    const first = await respond({ input: "Look around.", tools: [look] });
     const { call_id } = readOutput(first)[0] ?? {};
     const output = { type: "function_call_output", call_id, output: "Owls." };
     const second = await respond({
@@ -113,7 +113,7 @@ describe.each(["chat", "responses"] as const)("a strict template behind the %s A
 
   test("accepts a user message after a function's result", async () => {
     const { respond } = await start(call("look", {}), say("Stopped."));
-    const first = await respond({ input: "What is there?", tools: [look] });
+    const first = await respond({ input: "Look around.", tools: [look] });
     const { call_id } = readOutput(first)[0] ?? {};
     const output = { type: "function_call_output", call_id, output: "Owls." };
     const input = [output, message("user", "Stop.")];

@@ -28,7 +28,7 @@ export interface Browser extends AsyncDisposable {
   open(url: string): Promise<BrowserPage>;
 }
 
-/** Starts Chromium with a profile of its own and controls it with the DevTools protocol. */
+/** Starts Chromium with a separate profile and controls it with the DevTools protocol. */
 export async function startChromium(path: string): Promise<Browser> {
   const profile = await mkdtemp(join(tmpdir(), "wink-chromium-"));
   const flags = ["--headless=new", "--remote-debugging-port=0", `--user-data-dir=${profile}`];
@@ -65,7 +65,7 @@ async function readDevToolsUrl(stderr: NodeJS.ReadableStream): Promise<string> {
   const lines: string[] = [];
   for await (const line of createInterface({ input: stderr })) {
     const [url] = /ws:\S+/.exec(line) ?? [];
-    stderr.resume(); // what it writes later must not fill the pipe
+    stderr.resume(); // later lines must not fill the pipe
     if (url) return url;
     lines.push(line);
   }

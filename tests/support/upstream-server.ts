@@ -53,7 +53,7 @@ export interface UpstreamServer extends AsyncDisposable {
 
 /** Options of {@link startUpstreamServer}. */
 export interface UpstreamServerOptions {
-  /** Whether the model has the strictest chat template, and the server answers 400 to what it refuses. @default false */
+  /** Whether the model has the strictest chat template, and the server answers 400 to refused messages. @default false */
   readonly strict?: boolean;
 }
 

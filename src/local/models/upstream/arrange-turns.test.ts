@@ -78,7 +78,7 @@ describe("arrangeTurns()", () => {
     ]);
   });
 
-  test("keeps images in their place, also those of system messages", () => {
+  test("keeps the images of user and system messages in order", () => {
     const shown: ChatTurn = { role: "system", parts: [{ text: "A." }, picture] };
     const looked: ChatTurn = { role: "user", parts: [picture] };
     expect(arrangeTurns("S.", [shown, looked, user("B.")])).toEqual({
@@ -92,7 +92,7 @@ describe("arrangeTurns()", () => {
     });
   });
 
-  test("arranges the start of a conversation the same whatever follows an answer", () => {
+  test("arranges the start of a conversation the same with any continuation", () => {
     const turns = [
       ...[system("A."), user("B."), calls(createCall("1")), system("C."), answer("D.")],
       ...[system("E."), user("F."), answer("G."), user("H."), answer("I."), system("J.")],
