@@ -1,8 +1,8 @@
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import * as z from "zod";
 import {
-  jsonSchema,
   MarkdownSection,
   Prompt,
   PromptTemplate,
@@ -49,12 +49,7 @@ export function promptWith(...sections: readonly Section[]): Prompt<string> {
   const note = new Tool({
     name: "note",
     description: "Takes a note.",
-    params: jsonSchema<{ text: string }>({
-      type: "object",
-      properties: { text: { type: "string" } },
-      required: ["text"],
-      additionalProperties: false,
-    }),
+    params: z.strictObject({ text: z.string() }), // with the schema library of the examples
     handler: ({ text }) => ToolResult.ok({ length: text.length }, text),
   });
   const task = new MarkdownSection({ key: "task", title: "Task", template: "Go.", tools: [note] });
