@@ -84,7 +84,7 @@ const hosted: FaultSetupOptions = {
   ],
 };
 
-/** Items that make the official client throw before the adapter sees them. */
+/** Items that the official client itself rejects in a buffered response. */
 const stumblingBlocks: readonly [string, string][] = [
   ["whose content is null", '{"type":"message","role":"assistant","content":null}'],
   ["whose content is an object", '{"type":"message","role":"assistant","content":{"text":"x"}}'],
@@ -92,23 +92,13 @@ const stumblingBlocks: readonly [string, string][] = [
   ["that is null", "null"],
 ];
 
-describe.each(clients)("on %s, an item", (name, client) => {
-  const isOurs = name.startsWith("the built-in");
-
-  test.each(stumblingBlocks)(
-    "%s is tolerated, or rejected by the official client",
-    async (_what, item) => {
-      const script = [
-        createTextResponse(createResponseText([item, addition])),
-        [message("Three.")],
-      ];
-      await using at = await createFaultSetup(client, script, { server });
-      if (isOurs) expect(await at.evaluate()).toMatchObject({ text: "Three." });
-      else expect(await at.getFailure()).toMatchObject({ name: "PromptEvaluationError" });
-      if (!isOurs) expect(await at.evaluate()).toMatchObject({ text: "Three." });
-      expect(at.turns).toHaveLength(2);
-    },
-  );
+describe.each(clients)("on %s, an item", (_name, client) => {
+  test.each(stumblingBlocks)("%s is tolerated", async (_what, item) => {
+    const script = [createTextResponse(createResponseText([item, addition])), [message("Three.")]];
+    await using at = await createFaultSetup(client, script, { server });
+    expect(await at.evaluate()).toMatchObject({ text: "Three." });
+    expect(at.turns).toHaveLength(2);
+  });
 
   test.each(harmless)("%s is sent back unchanged", async (_what, item) => {
     const answer = createTextResponse(createResponseText([item, addition]));

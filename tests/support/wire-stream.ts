@@ -11,12 +11,15 @@ export function toStreamEvents(response: WireItem): readonly WireItem[] {
     { type: "response.created", response: started },
     { type: "response.in_progress", response: started },
     ...readRecords(response, "output").flatMap(toItemEvents),
-    ...(status === "failed"
+    ...(status === "failed" && error["message"] !== undefined
       ? [{ type: "error", error: { type: "server_error", param: null, ...error } }]
       : []),
-    { type: `response.${status}`, response },
+    { type: `response.${lastStatuses.has(status) ? status : "completed"}`, response },
   ];
 }
+
+/** The statuses whose events end a stream. */
+const lastStatuses = new Set(["completed", "incomplete", "failed"]);
 
 /** Formats events as the API does, with their sequence numbers. Strings are sent unchanged. */
 export function formatEvents(events: readonly (WireItem | string)[]): string {
