@@ -89,7 +89,7 @@ function parseRow(line: string, at: number, section: string): ErrorRow {
 }
 
 /** Error classes of the runtime and of commander. */
-const FOREIGN_CLASSES = ["AggregateError", "TypeError", "InvalidArgumentError"];
+const FOREIGN_CLASSES = ["AggregateError", "SyntaxError", "TypeError", "InvalidArgumentError"];
 
 /** Error classes that the library always catches. Users never see them. */
 const INTERNAL_CLASSES = [
@@ -100,6 +100,7 @@ const INTERNAL_CLASSES = [
   "StoppedError",
   "SyncError",
   "TransportBodyError",
+  "TransportEndError",
   "TransportFetchError",
   "TransportTimeoutError",
   "UntransferableError",
