@@ -8,6 +8,7 @@ import type { Attachment } from "./attachment.ts";
 import { disclosureTools } from "./disclosure-tools.ts";
 import type { BoundParams, PlacedSection } from "./outline.ts";
 import type { MatchedOverrides, ToolOverride } from "./overrides/overrides.ts";
+import type { PromptDescriptor } from "./prompt-descriptor.ts";
 import {
   listVisibleSections,
   renderSections,
@@ -59,7 +60,7 @@ export function renderPrompt<Output>(
     ...listTools(placed).flatMap(asHostedTool),
   ]);
   const messages = renderMessages(visible, texts);
-  return Object.freeze({
+  const rendered: Omit<RenderedPrompt<Output>, "descriptor"> = {
     promptName,
     text: messages.map(({ text }) => text).join("\n\n"),
     messages,
@@ -76,12 +77,29 @@ export function renderPrompt<Output>(
     outputSchema: template.output?.jsonSchema ?? null,
     output: template.output,
     attachments,
-    // Computed on first use, because it hashes all texts.
-    get descriptor() {
-      return template.descriptor;
-    },
-  });
+  };
+  return Object.freeze(addDescriptor(rendered, template));
 }
+
+/**
+ * Adds a getter for the descriptor, which is computed on first use because it hashes all texts. All
+ * prompts of a template share the getter: with one each, the engine would keep every prompt, and what
+ * its sections refer to, until a full garbage collection.
+ */
+function addDescriptor<Output>(
+  rendered: Omit<RenderedPrompt<Output>, "descriptor">,
+  template: PromptTemplate<Output>,
+): RenderedPrompt<Output> {
+  let get = descriptorGetters.get(template);
+  if (!get) {
+    get = () => template.descriptor;
+    descriptorGetters.set(template, get);
+  }
+  const property = { get, enumerable: true };
+  return Object.defineProperty(rendered, "descriptor", property) as RenderedPrompt<Output>;
+}
+
+const descriptorGetters = new WeakMap<object, () => PromptDescriptor>();
 
 /** Renders one message per role. A prompt without text is one empty system message. */
 function renderMessages(
