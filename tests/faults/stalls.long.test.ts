@@ -209,7 +209,7 @@ describe.each(clients)("on %s, an abort", (_name, client) => {
     const busy = { status: 429, error: {}, headers: { "retry-after": "60" } };
     await using at = await createFaultSetup(client, [busy], { clock });
     const failure = at.getFailure({ signal: controller.signal });
-    await expect.poll(() => clock.sleeping).toBe(1);
+    await expect.poll(() => clock.sleeping).toBe(2); // the wait, and the turn's progress
     controller.abort(stop);
     expect(await failure).toBe(stop);
     expect([at.turns.length, clock.sleeping]).toEqual([1, 0]);
