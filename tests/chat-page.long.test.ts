@@ -20,9 +20,13 @@ function createApp(model: LocalModel) {
   return createChatApp(new OpenAIAdapter({ model: "any", clientConfig }));
 }
 
-/** Serves the page with this model. Returns its URL. */
-async function startServer(model: LocalModel): Promise<string> {
-  const { fetch } = createApp(model);
+/** Serves the page with this model. The chat so far is sent when `isReady` resolves. Returns its URL. */
+async function startServer(model: LocalModel, isReady?: Promise<void>): Promise<string> {
+  const app = createApp(model);
+  const fetch = async (request: Request) => {
+    if (request.method === "GET" && request.url.endsWith("/chat")) await isReady;
+    return await app.fetch(request);
+  };
   const port = await new Promise<number>((resolve) => {
     const server = serve({ fetch, port: 0, hostname: "127.0.0.1" }, (info) => resolve(info.port));
     onTestFinished(() => {
@@ -46,10 +50,10 @@ describe.skipIf(!chromiumPath)("the chat page in Chromium", () => {
     await browser[Symbol.asyncDispose]();
   });
 
-  async function open(script: ModelScript | LocalModel) {
+  async function open(script: ModelScript | LocalModel, isReady?: Promise<void>) {
     const model =
       typeof script === "object" && "respond" in script ? script : scriptedModel(script);
-    const page = await browser.open(await startServer(model));
+    const page = await browser.open(await startServer(model, isReady));
     await page.expectValue("document.activeElement.id", "text");
     return page;
   }
@@ -119,6 +123,14 @@ describe.skipIf(!chromiumPath)("the chat page in Chromium", () => {
     expect(await page.evaluate("document.body.innerText")).not.toContain("secret");
     await page.enter("Hello again.");
     await page.expectValue(lastAnswer, "Better.");
+  });
+
+  test("answers a message that is entered before the chat so far is loaded", async () => {
+    const loaded = Promise.withResolvers<void>();
+    const page = await open([[{ say: "Hi." }]], loaded.promise);
+    await page.enter("Hello.");
+    loaded.resolve();
+    await page.expectValue(lastAnswer, "Hi.");
   });
 
   test("shows markup in an answer as text", async () => {

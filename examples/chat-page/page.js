@@ -16,6 +16,7 @@ form.addEventListener("submit", async (event) => {
   const message = text.value.trim();
   if (message === "" || running) return;
   text.value = "";
+  await loaded.catch(() => {}); // without the earlier messages, the chat still works
   await ask(message);
 });
 text.addEventListener("keydown", (event) => {
@@ -25,10 +26,14 @@ text.addEventListener("keydown", (event) => {
 });
 stop.addEventListener("click", () => running?.abort());
 
+const loaded = showHistory();
 text.focus();
 
-const history = await fetch("/chat").then((response) => response.json());
-for (const { role, text: said } of history) addMessage(role).textContent = said;
+/** Shows the messages of the chat so far. */
+async function showHistory() {
+  const history = await fetch("/chat").then((response) => response.json());
+  for (const { role, text: said } of history) addMessage(role).textContent = said;
+}
 
 /** Sends a message and shows the answer as it arrives. */
 async function ask(message) {
