@@ -45,6 +45,8 @@ export class SseReader implements EventData {
   /** Start and end of each data line. */
   readonly #data: number[] = [];
   #lastName = "";
+  /** The usual text before the data of an event with the last name, once two events have it. */
+  #lastHead: string | null = null;
   /** The last chunk ended with a carriage return: a line feed that follows belongs to it. */
   #skipsLineFeed = false;
   #isFirstLine = true;
@@ -77,8 +79,8 @@ export class SseReader implements EventData {
   }
 
   keep(): () => unknown {
-    const [start, end, ...more] = this.#data;
-    if (more.length > 0) {
+    const [start, end] = this.#data;
+    if (this.#data.length > 2) {
       const text = this.#decodeData();
       return () => JSON.parse(text);
     }
@@ -92,16 +94,19 @@ export class SseReader implements EventData {
   }
 
   readDelta(): TextDelta {
-    const text = this.#decodeData();
-    const start = text.indexOf(DELTA) + DELTA.length;
+    const [first = 0, last = 0] = this.#data;
+    this.#text ??= decoder.decode(this.#bytes);
+    const text = this.#text;
+    if (this.#data.length > 2 || !this.#hasOffsets(text)) return toTextDelta(this.parse());
+    const place = text.indexOf(INDEX, first) + INDEX.length;
+    const start = text.indexOf(DELTA, place) + DELTA.length;
     const end = text.indexOf('"', start);
-    const place = text.indexOf(INDEX) + INDEX.length;
     const index = text.charCodeAt(place) - DIGIT_ZERO;
-    const isOneDigit = index >= 0 && index <= 9 && text[place + 1] === ",";
-    const isFound = start >= DELTA.length && place >= INDEX.length && end >= start;
+    const isOneDigit = index >= 0 && index <= 9 && text.charCodeAt(place + 1) === COMMA;
+    const isFound = place >= INDEX.length + first && start > place && start <= end && end < last;
+    if (!isFound || !isOneDigit) return toTextDelta(this.parse());
     const delta = text.slice(start, end);
-    if (isFound && isOneDigit && !delta.includes("\\")) return { index, delta };
-    return toTextDelta(JSON.parse(text));
+    return delta.includes("\\") ? toTextDelta(this.parse()) : { index, delta };
   }
 
   #read(chunk: Uint8Array): void {
@@ -137,13 +142,37 @@ export class SseReader implements EventData {
         this.#readLine(line, end);
       } else {
         this.#endEvent();
-        event = next;
+        event = carriageReturn === -1 ? this.#readSimilarEvents(next) : next;
       }
-      line = next;
-      from = next;
+      line = Math.max(next, event);
+      from = line;
     }
     this.#line = line;
     return event;
+  }
+
+  /**
+   * Handles the following events that have the name of the last one and one line of data. Returns where
+   * the first other event starts. Most events of a stream are similar, and finding one end of a line
+   * costs less than finding three.
+   */
+  #readSimilarEvents(start: number): number {
+    let at = start;
+    const head = this.#lastHead;
+    if (head === null) return at;
+    this.#text ??= decoder.decode(this.#bytes);
+    const text = this.#text; // searching a text costs less than searching bytes
+    if (!this.#hasOffsets(text)) return at;
+    while (text.startsWith(head, at)) {
+      const data = at + head.length;
+      const end = text.indexOf("\n", data);
+      if (end === -1 || text.charCodeAt(end + 1) !== LF) break;
+      this.#data.push(data, end);
+      this.#handle(this.#lastName, this);
+      this.#data.length = 0;
+      at = end + 2;
+    }
+    return at;
   }
 
   #skipLineBreak(end: number): number {
@@ -190,10 +219,14 @@ export class SseReader implements EventData {
   #readName(): string | null {
     const [start, end] = [this.#nameStart, this.#nameEnd];
     if (start === end) return this.#readTypeName();
-    if (this.#isLastName(start, end)) return this.#lastName;
+    if (this.#isLastName(start, end)) {
+      this.#lastHead ??= `event: ${this.#lastName}\ndata: `;
+      return this.#lastName;
+    }
     const name = decoder.decode(this.#bytes.subarray(start, end));
     if (name === DEFAULT_NAME) return this.#readTypeName();
     this.#lastName = name;
+    this.#lastHead = null;
     return name;
   }
 
@@ -231,10 +264,14 @@ export class SseReader implements EventData {
   /** Decodes a part of the bytes. Decoding a chunk once costs less than decoding its events. */
   #decode(start: number, end: number): string {
     this.#text ??= decoder.decode(this.#bytes);
-    const hasOffsets = this.#text.length === this.#bytes.length; // each byte is one character
-    return hasOffsets
+    return this.#hasOffsets(this.#text)
       ? this.#text.slice(start, end)
       : decoder.decode(this.#bytes.subarray(start, end));
+  }
+
+  /** Whether each byte is one character, so that offsets in the bytes are offsets in the text. */
+  #hasOffsets(text: string): boolean {
+    return text.length === this.#bytes.length;
   }
 
   /** Keeps the bytes from `event` on until the next chunk, and adjusts the offsets. */
@@ -280,6 +317,7 @@ export function toTextDelta(event: unknown): TextDelta {
 const DELTA = '"delta":"';
 const INDEX = '"output_index":';
 const DIGIT_ZERO = 48;
+const COMMA = 44;
 const LF = 10;
 const CR = 13;
 const SPACE = 32;

@@ -50,6 +50,7 @@ export class ResponseParts {
 
   /** Delivers the parts of one event with another name. */
   onEvent(name: string, data: EventData): void {
+    if (name === ITEM_DONE && this.#isDelivered(data.head())) return;
     const value = data.parse();
     const event: WireItem = isPlainObject(value) ? value : {};
     const index = readNumber(event, "output_index") ?? 0;
@@ -60,6 +61,12 @@ export class ResponseParts {
     else if (name === ITEM_ADDED) this.#openItem(index, readRecord(event, "item"));
     else if (name === ITEM_DONE) this.#closeItem(index, readRecord(event, "item"));
     else this.#continueCall(name, index, event);
+  }
+
+  /** Whether a finished item is a message whose text was delivered. Then it has nothing new. */
+  #isDelivered(head: string): boolean {
+    const index = Number(MESSAGE_DONE.exec(head)?.[1] ?? -1);
+    return this.#messages.has(index);
   }
 
   #deliver(part: ResponsePart): void {
@@ -166,5 +173,7 @@ const REASONING_DELTA = "response.reasoning_summary_text.delta";
 const REFUSAL_DELTA = "response.refusal.delta";
 const ITEM_ADDED = "response.output_item.added";
 const ITEM_DONE = "response.output_item.done";
+/** The beginning of an event with a finished message, in the order of fields that OpenAI uses. */
+const MESSAGE_DONE = /"output_index":(\d+),"item":\{(?:"id":"[^"]*",)?"type":"message"/;
 /** A call's status, as in `response.x_call.searching`, or a part, as in `response.x_call_code.delta`. */
 const CALL_EVENT = /^response\.(\w+?_call)(?:_(\w+))?\.(\w+)$/;

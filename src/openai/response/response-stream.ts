@@ -68,6 +68,7 @@ export class ResponseStream implements StreamReceiver {
     const response = isPlainObject(this.#final) ? this.#final["response"] : null;
     if (!isPlainObject(response)) throw new SyntaxError("the last event has no response");
     const hasFailed = response["status"] === "failed";
+    if (!hasFailed && !hasNoItems(response)) return response;
     return {
       ...response,
       // The event is more precise than the response, whose code may be a general one.
