@@ -202,5 +202,6 @@ describe("an upstream model that streams", () => {
     const { stream } = await start([{ groups: [[chunk({ content: beginning }), error]] }]);
     const events = await stream({ input: "Hi." });
     expect(events.slice(-2).map(({ type }) => type)).toEqual(["error", "response.failed"]);
+    expect(events.at(-1)).toMatchObject({ response: { error: { code: "server_error" } } });
   });
 });

@@ -78,10 +78,11 @@ export function createEndedResponse(
   return createResponseObject({ id, createdAt, echo: request.echo, ...ended }, catalog);
 }
 
-/** Returns the error of a failed response. */
+/** Returns the error of a failed response, where OpenAI allows only its own codes. */
 export function toResponseError(problem: ApiProblem): { code: string; message: string } {
   const code = problem instanceof StepFault ? problem.responseCode : problem.code;
-  return { code: code ?? "server_error", message: problem.message };
+  const isForeign = code === null || code === "upstream_error";
+  return { code: isForeign ? "server_error" : code, message: problem.message };
 }
 
 /** Returns a tool as a response repeats it: with OpenAI's defaults, and without secrets. */
