@@ -223,7 +223,7 @@ export class SseReader implements EventData {
       this.#lastHead ??= `event: ${this.#lastName}\ndata: `;
       return this.#lastName;
     }
-    const name = decoder.decode(this.#bytes.subarray(start, end));
+    const name = this.#decode(start, end);
     if (name === DEFAULT_NAME) return this.#readTypeName();
     this.#lastName = name;
     this.#lastHead = null;
