@@ -58,10 +58,7 @@ export function createChatApp(adapter: OpenAIAdapter): Hono {
     const stream = adapter.stream(assistant, { session, input: text, continue: true });
     stream.response
       .then((response) => {
-        chat.messages.push(
-          { role: "user", text },
-          { role: "assistant", text: response.text ?? "" },
-        );
+        chat.messages.push({ role: "user", text }, { role: "assistant", text: response.text });
       })
       .catch((error: unknown) => console.error(error)) // the page gets only the name of the error
       .finally(() => {

@@ -27,7 +27,10 @@ export async function readAnswerStream(
   for await (const bytes of body) {
     length += bytes.length;
     if (length > MAX_ANSWER_BYTES) return "more than 16 MiB";
-    const lines = (rest + decoder.decode(bytes, { stream: true })).split(/\r?\n/);
+    const text = decoder.decode(bytes, { stream: true });
+    rest += text;
+    if (!text.includes("\n")) continue; // a long line is not searched again with each chunk
+    const lines = rest.split(/\r?\n/);
     rest = lines.pop() ?? "";
     for (const line of lines) {
       const problem = await readLine(line);
