@@ -55,7 +55,7 @@ describe(`a chat of ${TURNS} turns`, () => {
     }
   });
 
-  test("uses exactly the input tokens of what was said, by the count of the provider", async () => {
+  test("uses exactly the input tokens of its messages, as the provider counts them", async () => {
     const model = scriptedModel(numbers.map((turn) => [{ say: createAnswer(turn) }]));
     await using provider = new LocalProvider({ model });
     const { url } = await provider.listen();
@@ -67,7 +67,7 @@ describe(`a chat of ${TURNS} turns`, () => {
       const input = createQuestion(turn);
       const { usage } = await adapter.evaluate(prompt, { session, continue: true, input });
       expect(usage.inputTokens).toBe(countTokens([...before, createUserMessage(input)]));
-      // What is stored is what was said: the system text, and two messages per turn.
+      // The stored items are the whole chat: the system text, and two messages per turn.
       expect(session.get(historySlice)).toHaveLength(1 + 2 * turn);
     }
   });

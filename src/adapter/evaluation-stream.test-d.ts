@@ -54,7 +54,7 @@ describe("adapter.stream()", () => {
     openai.stream(unbound.bind({ topic: "owls" }));
   });
 
-  test("has events that are told apart by their type", async () => {
+  test("has events with a type that distinguishes them", async () => {
     for await (const event of openai.stream(textPrompt)) {
       expectTypeOf(event).toEqualTypeOf<StreamEvent>();
       if (event.type === "bus") expectTypeOf(event.event).toEqualTypeOf<BusEvent>();

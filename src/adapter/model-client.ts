@@ -84,7 +84,7 @@ export interface TurnRequest {
   readonly signal: AbortSignal;
   /**
    * Receives the parts of the response as they arrive, and progress.
-   * @default nobody observes the turn
+   * @default the turn has no observer
    */
   readonly observer?: TurnObserver | undefined;
   /**

@@ -17,7 +17,7 @@ export interface EventBus {
   ): Disposable;
   /**
    * Returns whether a subscriber receives events of this type, so that publishers can skip the work
-   * for events that nobody hears. A session's own subscription does not count.
+   * for events without a subscriber. A session's own subscription does not count.
    * @default the bus is assumed to hear everything
    */
   hears?(type: string): boolean;

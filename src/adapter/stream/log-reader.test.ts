@@ -195,7 +195,7 @@ describe("a stream of more than 8 MiB", () => {
     expect([rest.length, rest.at(-1)]).toEqual([10, "z"]);
   });
 
-  test("that nobody reads keeps nothing, and its response is unaffected", async () => {
+  test("without a reader drops its events above the limit, and its response is unaffected", async () => {
     const manual = startManualStream();
     say8MiB(manual);
     await manual.answer("All.");

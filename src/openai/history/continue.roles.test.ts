@@ -34,7 +34,7 @@ describe("a continued conversation", () => {
     expect(run.session.get(historySlice)).toHaveLength(10);
   });
 
-  test("gets changed system text after what was said, and it counts from then on", async () => {
+  test("gets changed system text after the earlier messages, and the new text is in force", async () => {
     const run = await startRolesRun([
       [message("1")],
       [message("2")],
