@@ -77,21 +77,24 @@ async function callModelLive(
     ? new LiveAnswer(state, progress, (thought) => output.push(createReasoning(thought, state)))
     : null;
   const answered = new AbortController();
-  const waiting = progress.hasBegun
-    ? null
-    : services
+  const waiting = progress.awaitsBeginning
+    ? services
         .sleep(BEGIN_AFTER_MS, answered.signal, { background: true })
         .then(() => progress.begin())
-        .catch(() => {}); // the model has answered
+        .catch(() => {}) // the model has answered
+    : null;
   try {
     const onPart = live ? (part: AnswerPart) => live.add(part) : undefined;
     const actions = await callModel(services.model, request, { ...input, onPart });
     return live ? live.finish(actions) : actions;
   } finally {
-    answered.abort();
+    answered.abort(ANSWERED);
     await waiting;
   }
 }
+
+/** Why the wait ends. Without a reason, `abort` creates an error, which costs more. */
+const ANSWERED = "The model has answered";
 
 /** After this time without an answer, a stream begins. */
 const BEGIN_AFTER_MS = 10_000;

@@ -52,6 +52,11 @@ export class TurnProgress {
     return this.#hasBegun;
   }
 
+  /** Whether a listener waits for the beginning of the turn. */
+  get awaitsBeginning(): boolean {
+    return !this.#hasBegun && this.#listener.onBegin !== undefined;
+  }
+
   /** Whether anything listens to items. */
   get isHeard(): boolean {
     return this.#listener.onItem !== undefined;
