@@ -1,10 +1,10 @@
+/** Runs a first agent: one prompt, one model, one answer. */
+// run: wink run
 import { definePrompt } from "weakincentives";
-import { scriptedClient } from "weakincentives/testing";
+import { OpenAIAdapter } from "weakincentives/openai";
 
 const baker = definePrompt({ name: "baker", instructions: "Plan tonight's baking. Be brief." });
-
-// A scripted model. Replace it with a provider's adapter; the rest stays the same.
-const model = scriptedClient({ text: "Bake 12 loaves of rye bread." });
-const { text } = await model.evaluate(baker, { input: "3 of 15 loaves of rye bread are left." });
+const adapter = new OpenAIAdapter({ model: "gpt-5.2" });
+const { text } = await adapter.evaluate(baker, { input: "3 of 15 loaves of rye bread are left." });
 console.log(text);
-// prints: Bake 12 loaves of rye bread.
+// prints: You said: 3 of 15 loaves of rye bread are left.
