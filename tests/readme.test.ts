@@ -89,7 +89,7 @@ test.each([
   "docs/renames.md",
   "docs/guides/chat.md",
   "docs/guides/claude.md",
-  "docs/guides/hosted-tools.md",
+  "docs/guides/own-hosted-tool.md",
   "docs/guides/local.md",
   "docs/guides/local-apis.md",
   "docs/guides/long-sessions.md",
