@@ -18,6 +18,6 @@ test.each<readonly [string, unknown]>([
 
 test("LocalProvider cannot be used after disposal", async () => {
   const provider = new LocalProvider();
-  await provider[Symbol.asyncDispose]();
+  await provider.close();
   await expect(provider.sandbox()).rejects.toThrow("LocalProvider must not be disposed");
 });

@@ -97,9 +97,14 @@ export class LocalProvider implements AsyncDisposable {
   }
 
   /** Ends all turns, connections and container processes, and deletes temporary data. */
-  [Symbol.asyncDispose](): Promise<void> {
+  close(): Promise<void> {
     this.#disposal ??= this.#dispose();
     return this.#disposal;
+  }
+
+  /** Closes the provider. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   /** Without a key, web pages must not reach the server. */

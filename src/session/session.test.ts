@@ -4,6 +4,7 @@ import { type EventBus, InProcessEventBus, nullEventBus } from "./event-bus.ts";
 import type { BusEvent } from "./event-map.ts";
 import { logSlice } from "./log-slice.ts";
 import { Session } from "./session.ts";
+import type { SessionStore } from "./session-store.ts";
 import { defineSlice } from "./slice.ts";
 
 interface CoinInserted {
@@ -288,6 +289,22 @@ describe("an event from another publisher", () => {
     session.dispatch(event);
     session.bus.publish(event);
     expect(session.get(till).cents).toBe(10);
+  });
+
+  test("does not reach a closed session, even if its store failed", async () => {
+    const bus = new InProcessEventBus();
+    const store: SessionStore = {
+      append: () => Promise.reject(new Error("disk full")),
+      async *read() {},
+      list: async () => [],
+      delete: async () => {},
+    };
+    const session = new Session({ id: "s", bus, store }).register(till);
+    session.dispatch(createCoinInserted(0, "s"));
+    await expect(session.close()).rejects.toThrow("disk full");
+    bus.publish(createCoinInserted(1, "s"));
+    expect(session.get(till).cents).toBe(0);
+    await new Session().close();
   });
 
   test("does not reach a disposed session, which can still dispatch", () => {

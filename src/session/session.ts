@@ -206,6 +206,18 @@ export class Session implements Disposable {
     await this.#recorder?.flush();
   }
 
+  /**
+   * Waits until everything dispatched so far is stored, then unsubscribes from the bus. Throws
+   * `SessionStoreError` if the store has failed. The store stays open: it may serve other sessions.
+   */
+  async close(): Promise<void> {
+    try {
+      await this.flush();
+    } finally {
+      this[Symbol.dispose]();
+    }
+  }
+
   /** Unsubscribes from the bus. Needed only for a session on a shared bus. */
   [Symbol.dispose](): void {
     this.#subscription[Symbol.dispose]();

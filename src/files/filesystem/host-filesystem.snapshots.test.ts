@@ -178,7 +178,7 @@ describe("the undo copies of HostFilesystem", () => {
     const snapshot = await filesystem.snapshot();
     await filesystem.writeText("f", "new");
     await filesystem[Symbol.asyncDispose]();
-    await filesystem[Symbol.asyncDispose]();
+    await filesystem.close();
     expect(await readdir(temporary)).toEqual([]);
     await expect(filesystem.restore(snapshot)).rejects.toMatchObject({ code: "EINVAL" });
     expect(await filesystem.readText("f")).toBe("new");

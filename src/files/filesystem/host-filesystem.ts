@@ -205,11 +205,16 @@ export class HostFilesystem implements Filesystem, AsyncDisposable {
   }
 
   /** Releases every snapshot. The file system remains usable. */
-  async [Symbol.asyncDispose](): Promise<void> {
+  async close(): Promise<void> {
     await this.#lock.runExclusive(async () => {
       this.#journal.clear();
       await this.#changes.clear();
     });
+  }
+
+  /** Releases every snapshot, like {@link HostFilesystem.close}. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
   }
 
   async #inspect<Result>(path: string, work: (at: string) => Promise<Result>): Promise<Result> {

@@ -144,8 +144,14 @@ export abstract class MountedSection<
     return clone as this;
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  /** Cleans up like {@link MountedSection.cleanup}, without a report. */
+  async close(): Promise<void> {
     await this.cleanup();
+  }
+
+  /** Cleans up, like {@link MountedSection.close}. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
   }
 }
 
