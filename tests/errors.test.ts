@@ -8,28 +8,41 @@ import {
   type ErrorRow,
   findMessageProblems,
   findOriginProblems,
+  findPairProblems,
   findTestProblems,
+  findVagueRemedies,
   parseErrors,
+  parseSources,
+  type SourceRow,
 } from "./support/errors-table.ts";
 
 const root = new URL("../", import.meta.url);
-const { sections, rows } = parseErrors(readFileSync(new URL("docs/errors.md", root), "utf8"));
+const page = readFileSync(new URL("docs/errors.md", root), "utf8");
+const errors = parseErrors(page);
+const rows = parseSources(readFileSync(new URL("docs/errors-sources.md", root), "utf8"));
 const sources = new Map(
   globSync("src/**/*.ts", { cwd: root })
     .filter((file) => !/\.test(?:-d)?\.ts$/.test(file))
     .map((file) => [file, readFileSync(new URL(file, root), "utf8")]),
 );
 
-test("every exported error class has a heading", () => {
+test("every exported error class has a section with rows, and a place in the tree of classes", () => {
   const exported = Object.keys({ ...core, ...files, ...openai, ...testing });
   const classes = exported.filter((name) => name.endsWith("Error"));
   expect(classes).toContain("WinkError");
-  expect(classes.filter((name) => !sections.includes(name))).toEqual([]);
+  const sections = new Set(errors.map(({ section }) => section));
+  expect(classes.filter((name) => !sections.has(name))).toEqual([]);
+  const tree = /```text\n([\s\S]*?)```/.exec(page)?.[1] ?? "";
+  expect(classes.filter((name) => !new RegExp(`\\b${name}\\b`).test(tree))).toEqual([]);
 });
 
-test("every heading has a row", () => {
-  const filled = new Set(rows.map(({ section }) => section));
-  expect(sections.filter((section) => !filled.has(section))).toEqual([]);
+test("the page for users and the page for maintainers list the same messages", () => {
+  expect(errors.length).toBeGreaterThan(600);
+  expect(findPairProblems(errors, rows)).toEqual([]);
+});
+
+test("every remedy says what to do", () => {
+  expect(findVagueRemedies(errors)).toEqual([]);
 });
 
 test("every file that creates an error is listed below its class, and no other", () => {
@@ -100,17 +113,50 @@ test("reports a missing test with its line", () => {
   expect(findTestProblems([createRow({ test: "none" })], source)[0]).toContain("is not a proof");
 });
 
-test.each([
-  "| `m` | why | what | `src/a.ts` |",
-  "| m | why | what | `src/a.ts` | test |",
-  "| `m` | | what | `src/a.ts` | test |",
-  "| `m` | why | what | src/a.ts | test |",
-  "| `m` | why | what | `src/a.ts`<br>`a.ts` | test |",
-])("rejects a line that is not a row: %s", (line) => {
-  expect(() => parseErrors(`## WinkError\n${line}`)).toThrow("line 2");
+test("reports the first row that one page has and the other lacks", () => {
+  const one = createErrorRow({});
+  const two = createErrorRow({ message: "two", line: 8 });
+  expect(findPairProblems([one], [createRow({})])).toEqual([]);
+  expect(findPairProblems([one, two], [createRow({})])).toEqual([
+    'errors.md, line 8, has "two" (WinkError), but errors-sources.md ends',
+  ]);
+  expect(findPairProblems([two], [createRow({})])[0]).toContain("errors-sources.md, line 7, has");
+  expect(findPairProblems([one], [createRow({ section: "PatchError" })])).toHaveLength(1);
 });
 
-function createRow(fields: Partial<ErrorRow>): ErrorRow {
+test("reports a remedy that does not say what to do", () => {
+  expect(findVagueRemedies([createErrorRow({ remedy: "raise `maxBytes`" })])).toEqual([]);
+  expect(findVagueRemedies([createErrorRow({ remedy: "check `cause`" })])).toEqual([
+    'line 7: "check `cause`" does not say what to do',
+  ]);
+});
+
+test("skips tables with another head", () => {
+  expect(parseErrors("## WinkError\n| where | what |\n|---|---|\n| a | b |")).toEqual([]);
+});
+
+test.each([
+  "| `m` | why |",
+  "| m | why | what |",
+  "| `m` | | what |",
+  "| `m` | why | what | more |",
+])("rejects a line of the page for users that is not a row: %s", (line) => {
+  const head = "| message | why | what to do |";
+  expect(() => parseErrors(`## WinkError\n${head}\n|---|---|---|\n${line}`)).toThrow("line 4");
+});
+
+test.each([
+  "| `m` | `src/a.ts` |",
+  "| m | `src/a.ts` | test |",
+  "| `m` | `src/a.ts` | |",
+  "| `m` | src/a.ts | test |",
+  "| `m` | `src/a.ts`<br>`a.ts` | test |",
+])("rejects a line of the page for maintainers that is not a row: %s", (line) => {
+  const head = "| message | from | test |";
+  expect(() => parseSources(`## WinkError\n${head}\n|---|---|---|\n${line}`)).toThrow("line 4");
+});
+
+function createRow(fields: Partial<SourceRow>): SourceRow {
   return {
     line: 7,
     section: "WinkError",
@@ -119,6 +165,10 @@ function createRow(fields: Partial<ErrorRow>): ErrorRow {
     test: "`src/a.test.ts` › it walks",
     ...fields,
   };
+}
+
+function createErrorRow(fields: Partial<ErrorRow>): ErrorRow {
+  return { line: 7, section: "WinkError", message: "…", why: "why", remedy: "what", ...fields };
 }
 
 function readFromRepository(path: string): string | null {

@@ -4,7 +4,18 @@ import { findClaimProblems, type ReadSource, splitCells } from "./proofs.ts";
 export interface ErrorRow {
   /** The line in the file, from 1. */
   readonly line: number;
-  /** The heading above it: an error class, or "What the model reads". */
+  /** The second-level heading above it: an error class, or "What the model reads". */
+  readonly section: string;
+  readonly message: string;
+  readonly why: string;
+  readonly remedy: string;
+}
+
+/** One row of the tables in `docs/errors-sources.md`. */
+export interface SourceRow {
+  /** The line in the file, from 1. */
+  readonly line: number;
+  /** The second-level heading above it: an error class, or "What the model reads". */
   readonly section: string;
   readonly message: string;
   readonly from: readonly string[];
@@ -14,23 +25,63 @@ export interface ErrorRow {
 /** The text of the sources in `src/`, without tests, by path. */
 export type Sources = ReadonlyMap<string, string>;
 
-/** Parses the headings of the page and the rows below them. Throws on an invalid row. */
-export function parseErrors(markdown: string): {
-  readonly sections: readonly string[];
-  readonly rows: readonly ErrorRow[];
-} {
-  const sections: string[] = [];
-  const rows: ErrorRow[] = [];
-  for (const [index, line] of markdown.split("\n").entries()) {
-    if (line.startsWith("## ")) sections.push(line.slice(3).trim());
-    if (!line.startsWith("|") || isTableHead(line)) continue;
-    rows.push(parseRow(line, index + 1, sections.at(-1) ?? ""));
-  }
-  return { sections, rows };
+/** Parses the rows of the page for users. Throws on an invalid row. Other tables are skipped. */
+export function parseErrors(markdown: string): readonly ErrorRow[] {
+  return parseTables(markdown, "| message | why | what to do |").map(({ cells, ...place }) => {
+    const [message = "", why = "", remedy = ""] = cells;
+    const quoted = readCode(message);
+    if (cells.length !== 3 || !quoted || why === "" || remedy === "") {
+      const rule = "is not a row. Use | `message` | why | what to do |";
+      throw new Error(`docs/errors.md, line ${place.line}: "${cells.join(" | ")}" ${rule}`);
+    }
+    return { ...place, message: quoted, why, remedy };
+  });
+}
+
+/** Parses the rows of the page for maintainers. Throws on an invalid row. */
+export function parseSources(markdown: string): readonly SourceRow[] {
+  return parseTables(markdown, "| message | from | test |").map(({ cells, ...place }) => {
+    const [message = "", from = "", test = ""] = cells;
+    const quoted = readCode(message);
+    const files = from.split("<br>").map((file) => /^`(src\/[^`]+\.ts)`$/.exec(file.trim())?.[1]);
+    if (cells.length !== 3 || !quoted || test === "" || files.includes(undefined)) {
+      const rule = "is not a row. Use | `message` | `src/….ts` | test |";
+      throw new Error(`docs/errors-sources.md, line ${place.line}: "${cells.join(" | ")}" ${rule}`);
+    }
+    return { ...place, message: quoted, from: files.map(String), test };
+  });
+}
+
+/** Reports the first row in which the two pages differ. */
+export function findPairProblems(
+  rows: readonly ErrorRow[],
+  sources: readonly SourceRow[],
+): string[] {
+  const differing = Array.from(
+    { length: Math.max(rows.length, sources.length) },
+    (_, at) => at,
+  ).find(
+    (at) =>
+      rows[at]?.section !== sources[at]?.section || rows[at]?.message !== sources[at]?.message,
+  );
+  if (differing === undefined) return [];
+  const [row, source] = [rows[differing], sources[differing]];
+  const describe = (page: string, one: ErrorRow | SourceRow | undefined) =>
+    one ? `${page}, line ${one.line}, has "${one.message}" (${one.section})` : `${page} ends`;
+  return [`${describe("errors.md", row)}, but ${describe("errors-sources.md", source)}`];
+}
+
+/** Reports remedies that send the reader away without saying what to do. */
+export function findVagueRemedies(rows: readonly ErrorRow[]): string[] {
+  const vague =
+    /^(?:nothing|none|retry|(?:fix|correct|check|see) (?:it|both|`cause`|the cause|that error)|do either|see the rows above)\.?$/;
+  return rows
+    .filter(({ remedy }) => vague.test(remedy))
+    .map(({ line, remedy }) => `line ${line}: "${remedy}" does not say what to do`);
 }
 
 /** Reports files that create an error without a row below its class, and rows whose file creates none. */
-export function findOriginProblems(rows: readonly ErrorRow[], sources: Sources): string[] {
+export function findOriginProblems(rows: readonly SourceRow[], sources: Sources): string[] {
   const classRows = rows.filter(({ section }) => section.endsWith("Error"));
   const listed = new Set(
     classRows.flatMap(({ section, from }) => from.map((file) => `${section} in ${file}`)),
@@ -50,7 +101,7 @@ export function findOriginProblems(rows: readonly ErrorRow[], sources: Sources):
  * Reports messages that occur neither in the modules they come from nor in the file of their class. The field of
  * an invalid option is skipped, because any module may pass it: the search starts at "must".
  */
-export function findMessageProblems(rows: readonly ErrorRow[], sources: Sources): string[] {
+export function findMessageProblems(rows: readonly SourceRow[], sources: Sources): string[] {
   return rows.flatMap(({ line, section, message, from }) => {
     const modules = new Set(from.flatMap(findModules));
     const code = [...sources]
@@ -64,28 +115,37 @@ export function findMessageProblems(rows: readonly ErrorRow[], sources: Sources)
 }
 
 /** Reports tests that are neither "open" nor in the form of `docs/requirements.md`, or that do not exist. */
-export function findTestProblems(rows: readonly ErrorRow[], readSource: ReadSource): string[] {
+export function findTestProblems(rows: readonly SourceRow[], readSource: ReadSource): string[] {
   const claims = rows
     .filter(({ test }) => test !== "open")
     .map(({ line, test }) => ({ label: `line ${line}`, proof: test }));
   return findClaimProblems(claims, readSource);
 }
 
-function isTableHead(line: string): boolean {
-  return line === "| message | why | what to do | from | test |" || /^\|[-:|]+\|$/.test(line);
+interface TableRow {
+  readonly line: number;
+  readonly section: string;
+  readonly cells: readonly string[];
 }
 
-function parseRow(line: string, at: number, section: string): ErrorRow {
-  const cells = splitCells(line);
-  const [message = "", why = "", remedy = "", from = "", test = ""] = cells;
-  const quoted = /^`([^`]+)`$/.exec(message)?.[1];
-  const files = from.split("<br>").map((file) => /^`(src\/[^`]+\.ts)`$/.exec(file.trim())?.[1]);
-  if (cells.length !== 5 || !quoted || why === "" || remedy === "" || files.includes(undefined)) {
-    throw new Error(
-      `docs/errors.md, line ${at}: "${line}" is not a row. Use | \`message\` | why | what to do | \`src/….ts\` | test |`,
-    );
+/** Lists the rows of all tables with the given head. */
+function parseTables(markdown: string, head: string): readonly TableRow[] {
+  const rows: TableRow[] = [];
+  let section = "";
+  let isTable = false;
+  for (const [index, line] of markdown.split("\n").entries()) {
+    if (line.startsWith("## ")) section = line.slice(3).trim();
+    if (!line.startsWith("|")) isTable = false;
+    else if (line === head) isTable = true;
+    else if (isTable && !/^\|[-:|]+\|$/.test(line)) {
+      rows.push({ line: index + 1, section, cells: splitCells(line) });
+    }
   }
-  return { line: at, section, message: quoted, from: files.map(String), test };
+  return rows;
+}
+
+function readCode(cell: string): string | undefined {
+  return /^`([^`]+)`$/.exec(cell)?.[1];
 }
 
 /** Error classes of the runtime and of commander. */
