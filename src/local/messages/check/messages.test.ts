@@ -172,6 +172,13 @@ describe("checkMessages()", () => {
     expect(() => checkMessages([system, user("Hi.")])).toThrow("messages.0.role");
   });
 
+  test("does not mark a system message twice that already is a reminder", () => {
+    const reminder = "<system-reminder>\nTake care.\n</system-reminder>";
+    const told = [user("Hi."), { role: "system", content: `${reminder}\n\n${reminder}` }];
+    const [message] = checkMessages(told);
+    expect(message?.content.at(-1)?.["text"]).toBe(`${reminder}\n\n${reminder}`);
+  });
+
   test("accepts every block type of the API", () => {
     const data = { type: "base64", media_type: "image/png", data: "AA==" };
     const pdf = { ...data, media_type: "application/pdf" };

@@ -65,12 +65,15 @@ function checkReminder(value: unknown, place: number): CheckedMessage {
     ? content.filter((block) => !isPlainObject(block) || !isToolChange(block))
     : content;
   const texts = checkContent(readable, "user", joinPath(path, "content")).map(
-    (block): Block => ({
-      ...block,
-      text: `<system-reminder>\n${block["text"]}\n</system-reminder>`,
-    }),
+    (block): Block => ({ ...block, text: formatReminder(String(block["text"])) }),
   );
   return { role: "user", content: texts, place };
+}
+
+/** Marks a text as a reminder. The Claude Agent SDK already marks the texts of its system messages. */
+function formatReminder(text: string): string {
+  const isMarked = text.startsWith("<system-reminder>");
+  return isMarked ? text : `<system-reminder>\n${text}\n</system-reminder>`;
 }
 
 function mergeByRole(messages: readonly CheckedMessage[]): readonly CheckedMessage[] {
