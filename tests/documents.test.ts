@@ -1,0 +1,94 @@
+import { readdirSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { listExamples } from "../scripts/examples/list-examples.ts";
+import {
+  type CommandContext,
+  checkInlineCommands,
+  checkShellBlocks,
+} from "./support/documents/check-commands.ts";
+import { checkFences } from "./support/documents/check-fences.ts";
+import { checkLinks, checkPublishedLinks } from "./support/documents/check-links.ts";
+import type { Page } from "./support/documents/parse-page.ts";
+import { openRepository } from "./support/documents/repository.ts";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const repository = openRepository(root);
+const { published } = repository;
+const pages = [...repository.pages.values()];
+const examples = new Set(listExamples(root).map(({ source }) => source));
+const context: CommandContext = {
+  repository,
+  packages: findPackages(),
+  programs: new Set(readdirSync(new URL("../node_modules/.bin", import.meta.url))),
+  variables: findVariables(),
+};
+
+/**
+ * What the package does not contain although its pages link to it: pages for people who work on the
+ * library, who have the repository.
+ */
+const REPOSITORY_ONLY = [
+  "ARCHITECTURE.md",
+  "CONTRIBUTING.md",
+  "SECURITY.md",
+  "bench/peers/RESULTS.md",
+  "docs/attacks.md",
+  "docs/decisions/README.md",
+  "docs/licenses.md",
+  "docs/requirements.md",
+];
+
+/** Finds the problems of all pages and prints one per line. */
+const check = (find: (page: Page) => readonly string[]) => pages.flatMap(find).join("\n");
+
+describe("Every page of the repository", () => {
+  test("is found", () => {
+    expect(pages.length).toBeGreaterThan(100);
+    expect(repository.pages.has("README.md")).toBe(true);
+  });
+
+  test("links to files and anchors that exist, and to addresses with https", () => {
+    expect(check((page) => checkLinks(page, repository))).toBe("");
+  });
+
+  test("links within the package if it is published", () => {
+    expect(check((page) => checkPublishedLinks(page, published, REPOSITORY_ONLY))).toBe("");
+    expect(REPOSITORY_ONLY.filter((path) => published.has(path))).toEqual([]);
+  });
+
+  test("has code blocks that parse, in known languages, and whose programs are examples", () => {
+    expect(check((page) => checkFences(page, examples))).toBe("");
+  });
+
+  test("has commands that exist, with options that exist", () => {
+    expect(check((page) => checkShellBlocks(page, context))).toBe("");
+  });
+
+  test("mentions commands and scripts that exist", () => {
+    expect(check((page) => checkInlineCommands(page, context))).toBe("");
+  });
+});
+
+/** The packages that this project and its examples install, and the package itself. */
+function findPackages(): ReadonlySet<string> {
+  const manifests = [...repository.files].filter((file) => /(?:^|\/)package\.json$/.test(file));
+  const names = manifests.flatMap((path) => {
+    const manifest = JSON.parse(repository.read(path));
+    const { dependencies, devDependencies, peerDependencies } = manifest;
+    return Object.keys({ ...dependencies, ...devDependencies, ...peerDependencies });
+  });
+  return new Set(["weakincentives", ...names]);
+}
+
+/** Names in capitals in the code, such as those of environment variables. */
+function findVariables(): ReadonlySet<string> {
+  const code = [...repository.files].filter((file) =>
+    /^(?:(?:src|tests|scripts|examples|bench)\/.*\.(?:[mc]?[jt]s|sh)|\.ci\/\w+|\w+\.config\.ts)$/.test(
+      file,
+    ),
+  );
+  return new Set(
+    code.flatMap((file) => repository.read(file).match(/\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b/g) ?? []),
+  );
+}
