@@ -12,7 +12,7 @@ const assistant = definePrompt({
   instructions: "You answer customers of a bakery, in one sentence.",
 });
 
-// A scripted model that also lists the roles it received. With OPENAI_API_KEY set, omit `clientConfig`.
+// A scripted model answers, and lists the roles it received. With `--live`, OpenAI's API answers: set OPENAI_API_KEY.
 const answers = ["We close at six.", "Yes, rye is left.", "Then come before six."];
 const provider = new LocalProvider({
   model: scriptedModel(({ items, turn }) => {
@@ -20,8 +20,8 @@ const provider = new LocalProvider({
     return [{ say: `${answers[turn]} [${roles.join(" ")}]` }];
   }),
 });
-const { fetch } = provider;
-const adapter = new OpenAIAdapter({ model: "gpt-5.2", clientConfig: { fetch, apiKey: "local" } });
+const clientConfig = process.argv.includes("--live") ? {} : { fetch: provider.fetch };
+const adapter = new OpenAIAdapter({ model: "gpt-5.2", clientConfig });
 
 const directory = await mkdtemp(join(tmpdir(), "chat-"));
 const store = new JsonlSessionStore(directory);
@@ -30,6 +30,7 @@ const store = new JsonlSessionStore(directory);
 async function reply(session: Session, input: string): Promise<string> {
   const { text } = await adapter.evaluate(assistant, { session, input, continue: true });
   await session.flush();
+  session.close();
   return text;
 }
 
@@ -37,11 +38,11 @@ try {
   const first = new Session({ store, id: "chat-1" });
   console.log(await reply(first, "When do you close?"));
   for (const message of ["Do you have rye bread?", "I get off work at five."]) {
-    using session = await Session.open(store, "chat-1", [historySlice]);
+    const session = await Session.open(store, "chat-1", [historySlice]);
     console.log(await reply(session, message));
   }
 } finally {
-  await provider[Symbol.asyncDispose]();
+  await provider.close();
   await rm(directory, { recursive: true });
 }
 // prints: We close at six. [system user]

@@ -1,6 +1,8 @@
 /** An agent on the Claude Agent SDK, with its own tool, Claude's native tools and a workspace. */
 // needs: @anthropic-ai/claude-agent-sdk
-import { fileURLToPath } from "node:url";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import {
   codeInterpreterTool,
   MarkdownSection,
@@ -14,7 +16,8 @@ import { ClaudeAgentSDKAdapter, ClaudeAgentWorkspaceSection } from "weakincentiv
 import { LocalProvider, scriptedModel } from "weakincentives/local";
 import * as z from "zod";
 
-const folder = fileURLToPath(new URL("greenhouse", import.meta.url));
+const folder = await mkdtemp(join(tmpdir(), "greenhouse-"));
+await writeFile(join(folder, "readings.csv"), "time,inside\n18:00,24.5\n20:00,28.5\n22:00,31.5\n");
 
 const ringBell = new Tool({
   name: "ring_bell",
@@ -23,26 +26,28 @@ const ringBell = new Tool({
   handler: ({ reason }) => ToolResult.ok({ rung: true }, `The bell rang: ${reason}`),
 });
 
-// With ANTHROPIC_API_KEY set, `new ClaudeAgentSDKAdapter()` is enough. This example runs against a
-// local server with a scripted model. The SDK, its Bash and the files are real.
+// A scripted model answers on a local server; the SDK, its Bash and the files are real.
+// With `--live`, Anthropic's API answers: set ANTHROPIC_API_KEY.
 const warmest = `
 import csv
-rows = list(csv.DictReader(open("greenhouse/readings.csv")))
-print(max(float(value) for row in rows for value in row.values() if value.replace(".", "").isdigit()))`;
+print(max(float(row["inside"]) for row in csv.DictReader(open("greenhouse/readings.csv"))))`;
 const model = scriptedModel([
   [{ code: warmest }, { call: { name: "ring_bell", args: { reason: "it was too warm" } } }],
   [{ say: "I rang the bell." }],
 ]);
 const provider = new LocalProvider({ model });
 const { url } = await provider.listen();
+const isolation = process.argv.includes("--live")
+  ? {}
+  : { baseURL: url.replace(/\/v1$/, ""), apiKey: "local" };
 
 const session = new Session();
-const workspace = new ClaudeAgentWorkspaceSection({ session, mounts: [{ hostPath: folder }] });
+const workspace = new ClaudeAgentWorkspaceSection({
+  session,
+  mounts: [{ hostPath: folder, mountPath: "greenhouse" }],
+});
 try {
-  const adapter = new ClaudeAgentSDKAdapter({
-    model: "claude-sonnet-5",
-    isolation: { baseURL: url.replace(/\/v1$/, ""), apiKey: "local" },
-  });
+  const adapter = new ClaudeAgentSDKAdapter({ model: "claude-sonnet-5", isolation });
   const task = new MarkdownSection({
     key: "task",
     title: "Task",
@@ -59,7 +64,8 @@ try {
   console.log(text);
 } finally {
   await workspace.cleanup();
-  await provider[Symbol.asyncDispose]();
+  await provider.close();
+  await rm(folder, { recursive: true });
 }
 // prints: code_interpreter ran in Claude's process: 31.5
 // prints: ring_bell ran here: The bell rang: it was too warm

@@ -1,72 +1,57 @@
-/** Reviews a host folder with Python that runs on a copy of the folder in a container. */
-import { fileURLToPath } from "node:url";
-import {
-  MarkdownSection,
-  Prompt,
-  PromptTemplate,
-  Session,
-  type WorkspaceSection,
-} from "weakincentives";
+/** Reviews a folder of code with Python that runs on a copy of the folder in a container. */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { MarkdownSection, Prompt, PromptTemplate, Session } from "weakincentives";
 import { LocalProvider, scriptedModel } from "weakincentives/local";
 import { OpenAIAdapter, OpenAIContainerWorkspaceSection } from "weakincentives/openai";
 import * as z from "zod";
 
-const folder = fileURLToPath(new URL("greenhouse", import.meta.url));
+// The code to review, and a file that must not leave the host.
+const folder = await mkdtemp(join(tmpdir(), "review-"));
+const vents = `def opening(inside, warmest):
+    """Returns how far to open the vents, in percent."""
+    return round((inside - warmest) * 40)
+`;
+await writeFile(join(folder, "vents.py"), vents);
+await writeFile(join(folder, ".env"), "GATEWAY_KEY=example\n");
 
-/** You can use another adapter's section here: all of them take the same mounts and roots. */
-function createWorkspace(session: Session): WorkspaceSection {
-  const excludeGlob = [".git/*", "node_modules/*", "*.pyc"];
-  return new OpenAIContainerWorkspaceSection({
-    session,
-    mounts: [{ hostPath: folder, mountPath: "project", excludeGlob, maxBytes: 20_000_000 }],
-    allowedHostRoots: [folder],
-  });
-}
+// A scripted model answers; the container, its files and the Python code are real.
+// With `--live`, OpenAI's API answers: set OPENAI_API_KEY.
+const code = `
+import runpy, pathlib
+for path in sorted(pathlib.Path("/mnt/data/project").rglob("*")):
+    print(path)
+opening = runpy.run_path("/mnt/data/project/vents.py")["opening"]
+print(f"opening(20, 28) is {opening(20, 28)}, opening(31.5, 28) is {opening(31.5, 28)}")`;
+const answer = {
+  summary: "One small module with one bug.",
+  issues: ["opening() returns values below 0 and above 100 percent."],
+};
+const provider = new LocalProvider({ model: scriptedModel([[{ code }], [{ say: answer }]]) });
+const clientConfig = process.argv.includes("--live") ? {} : { fetch: provider.fetch };
+const adapter = new OpenAIAdapter({
+  model: "gpt-5.2",
+  hostedTools: { codeInterpreter: true },
+  clientConfig,
+});
 
-// With OPENAI_API_KEY set, `new OpenAIAdapter({ model, hostedTools })` is enough. Here the model is
-// scripted. The container, its files and the Python code are real.
-const model = scriptedModel([
-  [
-    {
-      code: `
-import ast, pathlib
-for path in sorted(pathlib.Path("/mnt/data/project").rglob("*.py")):
-    source = path.read_text()
-    names = [node.name for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
-    print(f"{path.name} has {len(source.splitlines())} lines and the functions {names}")
-    exec(source)
-print(f"opening(20, 28) is {opening(20, 28)}, opening(31.5, 28) is {opening(31.5, 28)}")`,
-    },
-  ],
-  [
-    {
-      say: {
-        summary: "One small, well-written module with one bug.",
-        issues: ["opening() returns values below 0 and above 100 percent."],
-        suggestions: ["Clamp the result to 0–100."],
-      },
-    },
-  ],
-]);
-const provider = new LocalProvider({ model });
 const session = new Session();
-const workspace = createWorkspace(session);
+const workspace = new OpenAIContainerWorkspaceSection({
+  session,
+  mounts: [{ hostPath: folder, mountPath: "project", excludeGlob: [".git", "node_modules"] }],
+  allowedHostRoots: [folder],
+});
 try {
-  const adapter = new OpenAIAdapter({
-    model: "gpt-5.2",
-    hostedTools: { codeInterpreter: true },
-    clientConfig: { fetch: provider.fetch },
-  });
+  for (const { skipped } of workspace.mountPreviews)
+    for (const { path, reason } of skipped) console.log(`stays on the host: ${path} (${reason})`);
+
   const task = new MarkdownSection({
     key: "task",
     title: "Task",
     template: "Review the Python code in project/. Read it and try it out with Python.",
   });
-  const output = z.object({
-    summary: z.string(),
-    issues: z.array(z.string()),
-    suggestions: z.array(z.string()),
-  });
+  const output = z.object({ summary: z.string(), issues: z.array(z.string()) });
   const sections = [task, workspace];
   const template = new PromptTemplate({ ns: "review", key: "code", sections, output });
 
@@ -76,9 +61,11 @@ try {
   for (const issue of review.issues) console.log(`- ${issue}`);
 } finally {
   await workspace.cleanup();
-  await provider[Symbol.asyncDispose]();
+  await provider.close();
+  await rm(folder, { recursive: true });
 }
-// prints: vents.py has 8 lines and the functions ['opening']
+// prints: stays on the host: .env (secret)
+// prints: /mnt/data/project/vents.py
 // prints: opening(20, 28) is -320, opening(31.5, 28) is 140
-// prints: One small, well-written module with one bug.
+// prints: One small module with one bug.
 // prints: - opening() returns values below 0 and above 100 percent.

@@ -1,9 +1,8 @@
-/** Combines a custom tool with hosted tools: it writes rows to the workspace, where Python reads them. */
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+/** Combines your own tool with hosted tools: it writes rows to the workspace, where Python reads them. */
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { fileURLToPath } from "node:url";
 import {
   MarkdownSection,
   Prompt,
@@ -18,11 +17,28 @@ import { LocalProvider, scriptedModel } from "weakincentives/local";
 import { OpenAIAdapter, OpenAIContainerWorkspaceSection } from "weakincentives/openai";
 import * as z from "zod";
 
+// The files of the workspace, and the pages of the scripted model's web.
+const folder = await mkdtemp(join(tmpdir(), "harvest-"));
+const [greenhouse, web] = [join(folder, "greenhouse"), join(folder, "web")];
+await mkdir(greenhouse);
+await mkdir(web);
+await writeFile(join(greenhouse, "readings.csv"), "time,inside\n20:00,28.5\n22:00,31.5\n");
+await writeFile(join(web, "market.md"), "# The market\n\nTomatoes are at 2.50 a kilo.\n");
+
 const database = resource<DatabaseSync>("database");
+
+/** Creates the database on first use. It is closed after the evaluation. */
+function openDatabase(): DatabaseSync {
+  const harvest = new DatabaseSync(":memory:");
+  harvest.exec(`CREATE TABLE harvest (day TEXT, kilos REAL);
+    INSERT INTO harvest VALUES ('Mon', 12), ('Mon', 4), ('Tue', 15)`);
+  return harvest;
+}
 
 const query = new Tool({
   name: "run_query",
-  description: "Runs a SELECT on the harvest database, and writes its rows to a file as JSON.",
+  description:
+    "Runs a SELECT on the table harvest (day, kilos), and writes its rows to a file as JSON.",
   params: z.object({ sql: z.string(), file: z.string() }),
   handler: async ({ sql, file }, { resources, filesystem }) => {
     const rows = resources.get(database).prepare(sql).all();
@@ -31,45 +47,39 @@ const query = new Tool({
   },
 });
 
+// A scripted model answers; the tools, the container and the Python code are real.
+// With `--live`, OpenAI's API answers: set OPENAI_API_KEY.
 const sql = "SELECT day, sum(kilos) AS kilos FROM harvest GROUP BY day";
+const code = `
+import csv, json
+kilos = sum(row["kilos"] for row in json.load(open("/mnt/data/greenhouse/harvest.json")))
+inside = [float(row["inside"]) for row in csv.DictReader(open("/mnt/data/greenhouse/readings.csv"))]
+print(f"{kilos} kg, {kilos * 2.5:.2f} at 2.50 a kilo, {max(inside)} °C at most")`;
 const model = scriptedModel([
   [{ search: { web: "price of tomatoes" } }],
   [
     { say: "Tomatoes are at 2.50 a kilo.", citations: [{ hit: 0 }] },
     { call: { name: "run_query", args: { sql, file: "greenhouse/harvest.json" } } },
   ],
-  [
-    {
-      code: `
-import csv, json
-kilos = sum(row["kilos"] for row in json.load(open("/mnt/data/greenhouse/harvest.json")))
-inside = [float(row["inside"]) for row in csv.DictReader(open("/mnt/data/greenhouse/readings.csv"))]
-print(f"{kilos} kg, {kilos * 2.5:.2f} at 2.50 a kilo, {max(inside)} °C at most")`,
-    },
-  ],
+  [{ code }],
   [{ say: { kilos: 31, worth: 77.5, warmest: 31.5 } }],
 ]);
-
-const web = await mkdtemp(join(tmpdir(), "wink-example-"));
-await writeFile(join(web, "market.md"), "# The market\n\nTomatoes are at 2.50 a kilo.\n");
 const provider = new LocalProvider({ model, web });
-const folder = fileURLToPath(new URL("greenhouse", import.meta.url));
+const clientConfig = process.argv.includes("--live") ? {} : { fetch: provider.fetch };
+const hostedTools = { codeInterpreter: true, webSearch: true };
+const adapter = new OpenAIAdapter({ model: "gpt-5.2", hostedTools, clientConfig });
+
 const session = new Session();
 const workspace = new OpenAIContainerWorkspaceSection({
   session,
-  mounts: [{ hostPath: folder }],
+  mounts: [{ hostPath: greenhouse }],
   allowedHostRoots: [folder],
 });
 try {
-  const adapter = new OpenAIAdapter({
-    model: "gpt-5.2",
-    hostedTools: { codeInterpreter: true, webSearch: true },
-    clientConfig: { fetch: provider.fetch },
-  });
   const task = new MarkdownSection({
     key: "task",
     title: "Task",
-    template: "What is this week's harvest worth, and how warm did it get? Use SQL and Python.",
+    template: "What is this week's tomato harvest worth, and how warm did it get in greenhouse/?",
     tools: [query],
   });
   const output = z.object({ kilos: z.number(), worth: z.number(), warmest: z.number() });
@@ -79,7 +89,7 @@ try {
   session.bus.subscribe("ToolInvoked", ({ name, result, origin }) =>
     console.log(`${name} ran ${origin ? "there" : "here"}: ${result.message.trim()}`),
   );
-  const resources = new ResourceRegistry().bind(database, harvest);
+  const resources = new ResourceRegistry().bind(database, openDatabase);
   const response = await adapter.evaluate(new Prompt(template), { session, resources });
   const { kilos, worth, warmest } = response.output;
   console.log(`${kilos} kg are worth ${worth}; it was ${warmest} °C at most`);
@@ -88,16 +98,8 @@ try {
   }
 } finally {
   await workspace.cleanup();
-  await provider[Symbol.asyncDispose]();
-  await rm(web, { recursive: true });
-}
-
-/** Created on first use and closed after the evaluation. */
-function harvest(): DatabaseSync {
-  const made = new DatabaseSync(":memory:");
-  made.exec(`CREATE TABLE harvest (day TEXT, crop TEXT, kilos REAL);
-    INSERT INTO harvest VALUES ('Mon', 'tomatoes', 12), ('Mon', 'more', 4), ('Tue', 'tomatoes', 15)`);
-  return made;
+  await provider.close();
+  await rm(folder, { recursive: true });
 }
 // prints: web_search ran there: Searched: price of tomatoes
 // prints: run_query ran here: 2 rows are in greenhouse/harvest.json.

@@ -1,8 +1,13 @@
 /** Background responses, conversations, uploads, WebSockets and chat completions with OpenAI's official client. */
+// needs: openai
+// needs: ws
 import OpenAI, { toFile } from "openai";
 import { ResponsesWS } from "openai/resources/responses/ws";
 import { LocalProvider, scriptedModel } from "weakincentives/local";
 
+// A scripted model answers. With `--live`, OpenAI's API does: set OPENAI_API_KEY.
+const isLive = process.argv.includes("--live");
+const model = "gpt-5.2";
 const python = { type: "code_interpreter", container: { type: "auto" } } as const;
 const provider = new LocalProvider({
   model: scriptedModel([
@@ -15,11 +20,11 @@ const provider = new LocalProvider({
 });
 try {
   const { url } = await provider.listen();
-  const client = new OpenAI({ baseURL: url, apiKey: "local" });
+  const client = isLive ? new OpenAI() : new OpenAI({ baseURL: url, apiKey: "local" });
 
-  // A response that runs without its connection. Poll it, cancel it, or follow its events from any number.
+  // A response that runs without its connection. Poll it, cancel it, or follow its events.
   const { id } = await client.responses.create({
-    model: "any",
+    model,
     input: "Add the numbers from 1 to 100.",
     tools: [python],
     background: true,
@@ -30,8 +35,8 @@ try {
 
   // A conversation at the provider: each response reads it and adds its input and output.
   const { id: conversation } = await client.conversations.create({});
-  await client.responses.create({ model: "any", input: "Which flour?", conversation });
-  await client.responses.create({ model: "any", input: "What did I ask?", conversation });
+  await client.responses.create({ model, input: "Which flour?", conversation });
+  await client.responses.create({ model, input: "What did I ask?", conversation });
   const { data } = await client.conversations.items.list(conversation);
   console.log(`${data.length} items in the conversation`);
 
@@ -55,18 +60,18 @@ try {
   const ended = new Promise<string>((resolve) => {
     socket.on("response.completed", (event) => resolve(event.response.output[0]?.type ?? ""));
   });
-  socket.send({ type: "response.create", model: "any", input: "Hello.", store: false });
+  socket.send({ type: "response.create", model, input: "Hello.", store: false });
   console.log(await ended);
   socket.close();
 
   // For clients that do not support the Responses API.
   const completion = await client.chat.completions.create({
-    model: "any",
+    model,
     messages: [{ role: "user", content: "Hello." }],
   });
   console.log(completion.choices[0]?.message.content);
 } finally {
-  await provider[Symbol.asyncDispose]();
+  await provider.close();
 }
 // prints: message
 // prints: The sum is 5050.

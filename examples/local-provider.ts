@@ -1,4 +1,5 @@
 /** OpenAI's API on your machine: no key, no network, and the hosted tools really run. */
+// needs: openai
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,6 +21,8 @@ await writeFile(join(folder, "flour.md"), "# Flour prices\n\nRye flour is at 0.8
 await writeFile(join(folder, "sales.csv"), "day,loaves\nMon,12\nTue,30\n");
 
 // One inner array per model call. The model is called again with the results of hosted tools.
+// With `--live`, OpenAI's API answers instead: set OPENAI_API_KEY.
+const isLive = process.argv.includes("--live");
 const model = scriptedModel([
   [{ search: { web: "price of rye flour" } }],
   [
@@ -37,7 +40,8 @@ print(kilos * 0.8)`,
 ]);
 const provider = new LocalProvider({ model, web: folder });
 try {
-  const adapter = new OpenAIAdapter({ model: "any", clientConfig: { fetch: provider.fetch } });
+  const clientConfig = isLive ? {} : { fetch: provider.fetch };
+  const adapter = new OpenAIAdapter({ model: "gpt-5.2", clientConfig });
   const { id } = await uploadFile(adapter.client, join(folder, "sales.csv"));
   const python = codeInterpreterTool({ container: { type: "auto", fileIds: [id] } });
   const task = new MarkdownSection({
@@ -60,11 +64,11 @@ try {
 
   // The same provider on a socket, for any SDK; this is OpenAI's official client.
   const { url } = await provider.listen();
-  const client = new OpenAI({ baseURL: url, apiKey: "local" });
-  const answer = await client.responses.create({ model: "any", input: "How much rye again?" });
+  const client = isLive ? new OpenAI() : new OpenAI({ baseURL: url, apiKey: "local" });
+  const answer = await client.responses.create({ model: "gpt-5.2", input: "How much rye again?" });
   console.log(answer.output_text);
 } finally {
-  await provider[Symbol.asyncDispose]();
+  await provider.close();
   await rm(folder, { recursive: true });
 }
 

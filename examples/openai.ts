@@ -1,60 +1,69 @@
+/** An agent on OpenAI with its own tool, web search, Python and a typed answer. */
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import {
   codeInterpreterTool,
-  MarkdownSection,
-  Prompt,
-  PromptTemplate,
+  definePrompt,
   Session,
   Tool,
   ToolResult,
-  WebSearchSection,
+  webSearchTool,
 } from "weakincentives";
+import { LocalProvider, scriptedModel } from "weakincentives/local";
 import { OpenAIAdapter } from "weakincentives/openai";
 import * as z from "zod";
-import { createCannedOpenAI, createMessage } from "./support/canned-openai.ts";
 
 const sales = new Tool({
   name: "read_sales",
-  description: "Reads the sales of one month.",
+  description: "Reads how many loaves were sold in one month.",
   params: z.object({ month: z.string() }),
-  handler: ({ month }) => ToolResult.ok({ month, total: 12 }),
+  handler: ({ month }) => ToolResult.ok({ month, loaves: 1_200 }),
 });
 const python = codeInterpreterTool({ container: { type: "auto", memoryLimit: "4g" } });
-const task = new MarkdownSection({
-  key: "task",
-  title: "Task",
-  template:
-    "Read the sales of $month, work out the yearly rate with Python, compare with the press.",
+const search = webSearchTool({ domainFilter: { allowed: ["bread.example"] } });
+const analyst = definePrompt({
+  name: "bakery:analyst",
+  instructions: "Compute yearly rates with Python, and compare them with the forecast on the web.",
+  userTemplate: "How were the sales of $month?",
   params: z.object({ month: z.string() }),
   tools: [sales],
-  hostedTools: [python],
+  hostedTools: [python, search],
+  output: z.object({ yearlyRate: z.number(), verdict: z.string() }),
 });
-const output = z.object({ yearlyRate: z.number(), verdict: z.string() });
-const search = new WebSearchSection({ domainFilter: { allowed: ["news.example"] } });
-const template = new PromptTemplate({ ns: "shop", key: "rate", sections: [task, search], output });
 
-// With OPENAI_API_KEY set, `new OpenAIAdapter({ model })` is enough. Here the responses are canned.
-const fetch = createCannedOpenAI([
-  [{ type: "function_call", call_id: "call_1", name: "read_sales", arguments: '{"month":"May"}' }],
-  [
-    { type: "web_search_call", id: "ws_1", status: "completed", action: { type: "search" } },
-    {
-      ...{ type: "code_interpreter_call", id: "ci_1", status: "completed", code: "print(12 * 12)" },
-      ...{ container_id: "cntr_1", outputs: [{ type: "logs", logs: "144\n" }] },
-    },
-    createMessage('{"yearlyRate":144,"verdict":"above the forecast"}'),
-  ],
+// A scripted model answers; Python and the search over a folder of pages are real.
+// With `--live`, OpenAI's API answers: set OPENAI_API_KEY.
+const web = await mkdtemp(join(tmpdir(), "web-"));
+await mkdir(join(web, "bread.example"));
+await writeFile(join(web, "bread.example/forecast.md"), "# Forecast\n\n14,000 loaves a year.\n");
+const model = scriptedModel([
+  [{ call: { name: "read_sales", args: { month: "May" } } }],
+  [{ search: { web: "forecast of loaves a year" } }],
+  [{ code: "print(1_200 * 12)" }],
+  [{ say: { yearlyRate: 14_400, verdict: "above the forecast" }, citations: [{ hit: 0 }] }],
 ]);
-const adapter = new OpenAIAdapter({ model: "gpt-5.2", clientConfig: { fetch } });
+const provider = new LocalProvider({ model, web });
+const clientConfig = process.argv.includes("--live") ? {} : { fetch: provider.fetch };
+const adapter = new OpenAIAdapter({ model: "gpt-5.2", clientConfig });
 
 const session = new Session();
 session.bus.subscribe("ToolInvoked", ({ name, origin }) =>
   console.log(`${name} ran ${origin ? `at ${origin.provider}` : "here"}`),
 );
-const response = await adapter.evaluate(new Prompt(template).bind({ month: "May" }), { session });
-console.log(`${response.output.yearlyRate} a year: ${response.output.verdict}`);
-console.log(`Python said ${response.hostedOutputs.get(python)?.stdout.trim()}`);
+try {
+  const response = await adapter.evaluate(analyst.bind({ month: "May" }), { session });
+  console.log(`${response.output.yearlyRate} a year: ${response.output.verdict}`);
+  console.log(`Python printed ${response.hostedOutputs.get(python)?.stdout.trim()}`);
+  for (const citation of response.citations)
+    if (citation.type === "url") console.log(`cites ${citation.url}`);
+} finally {
+  await provider.close();
+  await rm(web, { recursive: true });
+}
 // prints: read_sales ran here
 // prints: web_search ran at openai
 // prints: code_interpreter ran at openai
-// prints: 144 a year: above the forecast
-// prints: Python said 144
+// prints: 14400 a year: above the forecast
+// prints: Python printed 14400
+// prints: cites https://bread.example/forecast.md
