@@ -12,7 +12,8 @@ const assistant = definePrompt({
   instructions: "You answer customers of a bakery, in one sentence.",
 });
 
-// A scripted model answers, and lists the roles it received. With `--live`, OpenAI's API answers: set OPENAI_API_KEY.
+// A scripted model answers, and lists the roles of the messages that it received.
+// With `--live`, OpenAI's API answers: set OPENAI_API_KEY.
 const answers = ["We close at six.", "Yes, rye is left.", "Then come before six."];
 const provider = new LocalProvider({
   model: scriptedModel(({ items, turn }) => {
@@ -29,8 +30,7 @@ const store = new JsonlSessionStore(directory);
 /** Answers one message of a chat. Every call could run in another process. */
 async function reply(session: Session, input: string): Promise<string> {
   const { text } = await adapter.evaluate(assistant, { session, input, continue: true });
-  await session.flush();
-  session.close();
+  await session.close(); // the message and its answer are stored now
   return text;
 }
 

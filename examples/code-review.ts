@@ -64,7 +64,7 @@ try {
   await provider.close();
   await rm(folder, { recursive: true });
 }
-// prints: stays on the host: .env (secret)
+// prints: stays on the host: .env (has a name that is common for key files)
 // prints: /mnt/data/project/vents.py
 // prints: opening(20, 28) is -320, opening(31.5, 28) is 140
 // prints: One small module with one bug.

@@ -1,14 +1,15 @@
-/** A watchdog that cancels a turn that has stalled. */
+/** Cancels a turn on which nothing has arrived for two seconds. */
 import { definePrompt, Session } from "weakincentives";
 import { LocalProvider, scriptedModel } from "weakincentives/local";
 import { OpenAIAdapter } from "weakincentives/openai";
 
-// A scripted model that writes nothing for a minute. With OPENAI_API_KEY set, omit `clientConfig`.
+// A scripted model that stalls for a minute. With `--live`, OpenAI's API answers: set OPENAI_API_KEY.
 const provider = new LocalProvider({
   model: scriptedModel([[{ think: "Where to begin?" }, { stall: 60_000 }, { say: "Done." }]]),
 });
 const { url } = await provider.listen();
-const clientConfig = { baseURL: url, apiKey: "local", timeoutMs: 120_000 };
+const server = process.argv.includes("--live") ? {} : { baseURL: url, apiKey: "local" };
+const clientConfig = { ...server, timeoutMs: 120_000 };
 const adapter = new OpenAIAdapter({ model: "gpt-5.2", clientConfig });
 const analyst = definePrompt({ name: "analyst", instructions: "You analyze sales." });
 
@@ -19,7 +20,7 @@ function watch({ bus }: Session, seconds: number): AbortSignal {
   bus.subscribe("TurnProgressed", ({ turn, elapsedMs, receivedBytes, last }) => {
     if (receivedBytes !== received) [received, silentSince] = [receivedBytes, elapsedMs];
     if (elapsedMs - silentSince < seconds * 1_000) return;
-    stalled.abort(new Error(`Turn ${turn} is silent since ${last}`));
+    stalled.abort(new Error(`Turn ${turn} has been silent since ${last}`));
   });
   return stalled.signal;
 }
@@ -27,10 +28,11 @@ function watch({ bus }: Session, seconds: number): AbortSignal {
 try {
   const session = new Session();
   const signal = watch(session, 2);
-  await adapter.evaluate(analyst, { session, signal, input: "How was May?" });
+  const { text } = await adapter.evaluate(analyst, { session, signal, input: "How was May?" });
+  console.log(text);
 } catch (error) {
   console.log(error instanceof Error ? error.message : error);
 } finally {
-  await provider[Symbol.asyncDispose]();
+  await provider.close();
 }
-// prints: Turn 1 is silent since response.output_item.done
+// prints: Turn 1 has been silent since response.output_item.done

@@ -1,19 +1,26 @@
 /** Moves a workspace from the Claude adapter to an OpenAI container. The mounts stay the same. */
-import { fileURLToPath } from "node:url";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { MarkdownSection, Prompt, PromptTemplate, Session } from "weakincentives";
 import { ClaudeAgentSDKAdapter, ClaudeAgentWorkspaceSection } from "weakincentives/claude";
 import { LocalProvider, scriptedModel } from "weakincentives/local";
 import { OpenAIAdapter, OpenAIContainerWorkspaceSection } from "weakincentives/openai";
 
+const folder = await mkdtemp(join(tmpdir(), "repo-"));
+await writeFile(join(folder, "README.md"), "# Vents\n");
+await writeFile(join(folder, "vents.py"), "print('open')\n");
+
+// A scripted model answers. With `--live`, OpenAI's API does: set OPENAI_API_KEY.
 const code = `
 import pathlib
 print(sorted(path.name for path in pathlib.Path("/mnt/data/repo").iterdir()))`;
-const model = scriptedModel([[{ code }], [{ say: "Five files, and one of them is Python." }]]);
+const model = scriptedModel([[{ code }], [{ say: "Two files, and one of them is Python." }]]);
 const provider = new LocalProvider({ model });
+const clientConfig = process.argv.includes("--live") ? {} : { fetch: provider.fetch };
 
 // Both sections take the same options, and both adapters the same hosted tools.
-const folder = fileURLToPath(new URL("greenhouse", import.meta.url));
 const session = new Session();
 const excludeGlob = [".git/*", "__pycache__/*"];
 const options = {
@@ -32,11 +39,7 @@ const before = {
 // After: Python works on a copy of the files in a container.
 const after = {
   workspace: new OpenAIContainerWorkspaceSection(options),
-  adapter: new OpenAIAdapter({
-    model: "gpt-5.2",
-    hostedTools,
-    clientConfig: { fetch: provider.fetch },
-  }),
+  adapter: new OpenAIAdapter({ model: "gpt-5.2", hostedTools, clientConfig }),
 };
 
 try {
@@ -52,8 +55,9 @@ try {
 } finally {
   await before.workspace.cleanup();
   await after.workspace.cleanup();
-  await provider[Symbol.asyncDispose]();
+  await provider.close();
+  await rm(folder, { recursive: true });
 }
 // prints: Both mount the same files.
-// prints: ['README.md', 'limits.json', 'night-log.md', 'readings.csv', 'vents.py']
-// prints: Five files, and one of them is Python.
+// prints: ['README.md', 'vents.py']
+// prints: Two files, and one of them is Python.

@@ -1,7 +1,7 @@
 /** Moves an agent from in-memory files, which the model reads with tools, to a container with Python. */
-import { readFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import {
   MarkdownSection,
   Prompt,
@@ -15,7 +15,8 @@ import { LocalProvider, scriptedModel } from "weakincentives/local";
 import { OpenAIAdapter, OpenAIContainerWorkspaceSection } from "weakincentives/openai";
 import * as z from "zod";
 
-const folder = fileURLToPath(new URL("greenhouse", import.meta.url));
+const folder = await mkdtemp(join(tmpdir(), "greenhouse-"));
+await writeFile(join(folder, "readings.csv"), "time,inside\n20:00,28.5\n22:00,31.5\n");
 const session = new Session();
 
 // Before: the files are copied into memory, and tools can only return their text.
@@ -32,6 +33,8 @@ const after = new OpenAIContainerWorkspaceSection({
 });
 
 // To keep the file tools too, add `new VfsToolsSection({ filesystem: after.filesystem })`.
+
+// A scripted model answers. With `--live`, OpenAI's API does: set OPENAI_API_KEY.
 const code = `
 import csv
 rows = csv.DictReader(open("/mnt/data/data/readings.csv"))
@@ -48,11 +51,11 @@ try {
   const adapter = new OpenAIAdapter({
     model: "gpt-5.2",
     hostedTools: { codeInterpreter: true },
-    clientConfig: { fetch: provider.fetch },
+    clientConfig: process.argv.includes("--live") ? {} : { fetch: provider.fetch },
   });
   session.bus.subscribe("ToolInvoked", ({ name, result, renderedOutput }) => {
-    const said = result.message || renderedOutput;
-    console.log(`${name}: ${said.trim().split("\n").at(-1)}`);
+    const text = result.message || renderedOutput;
+    console.log(`${name}: ${text.trim().split("\n").at(-1)}`);
   });
   const answers = [];
   for (const files of [before, after]) {
@@ -62,7 +65,8 @@ try {
   console.log(`before ${answers[0]} °C, after ${answers[1]} °C`);
 } finally {
   await after.cleanup();
-  await provider[Symbol.asyncDispose]();
+  await provider.close();
+  await rm(folder, { recursive: true });
 }
 
 /** The same task for both kinds of files. */
@@ -76,6 +80,6 @@ function warmest(files: Section) {
   const sections = [task, files];
   return new Prompt(new PromptTemplate({ ns: "greenhouse", key: "warmest", sections, output }));
 }
-// prints: read: 22:00,31.5,15.5
+// prints: read: 22:00,31.5
 // prints: code_interpreter: warmest: 31.5
 // prints: before 31.5 °C, after 31.5 °C

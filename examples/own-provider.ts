@@ -1,8 +1,4 @@
-/**
- * Your own provider: implement `ModelClient` for one conversation and pass it to `evaluate`. With
- * `streamEvaluation` the adapter streams too: a client that reports parts to the request's observer
- * delivers them as they arrive, and any other client's turns are delivered whole.
- */
+/** Your own provider: implement `ModelClient`, and `evaluate` and `streamEvaluation` do the rest. */
 import {
   evaluate,
   MarkdownSection,
@@ -14,12 +10,13 @@ import {
   type Turn,
 } from "weakincentives";
 
-/** Answers with the last line of the prompt, in capitals. */
+/** Answers with the last line of the prompt, in capitals. A real client sends a request here. */
 function createShoutingClient(): ModelClient {
   return {
     adapterName: "shouting",
     async send({ rendered, turn, observer }): Promise<Turn> {
       const lastLine = rendered.text.split("\n").at(-1) ?? "";
+      // Parts that a client reports are streamed as they arrive. Without them, a turn arrives whole.
       if (observer?.wantsParts) {
         for (const word of lastLine.toUpperCase().match(/\S+\s*/g) ?? []) {
           observer.onPart({ type: "text", turn, delta: word });

@@ -4,11 +4,13 @@ import {
   MarkdownSection,
   Prompt,
   PromptTemplate,
+  type ProviderAdapter,
   Session,
   Tool,
   ToolResult,
   toolLog,
 } from "weakincentives";
+import { OpenAIAdapter } from "weakincentives/openai";
 import { scriptedClient } from "weakincentives/testing";
 import * as z from "zod";
 
@@ -39,19 +41,22 @@ const reserve = new Tool({
 const task = new MarkdownSection({
   key: "task",
   title: "Task",
-  template: "Reserve two adjacent seats.",
+  template: "Reserve two adjacent seats in row C, which has the seats C1 to C9.",
   tools: [reserve],
 });
 const template = new PromptTemplate({ ns: "cinema", key: "reserve", sections: [task] });
 
-const model = scriptedClient(
-  { toolCalls: [{ name: "reserve", arguments: { seats: ["C4", "C5"] } }] },
-  { toolCalls: [{ name: "reserve", arguments: { seats: ["C7", "C8"] } }] },
-  { text: "Seats C7 and C8 are yours." },
-);
+// A scripted model answers. With `--live`, OpenAI's API does: set OPENAI_API_KEY.
+const adapter: ProviderAdapter = process.argv.includes("--live")
+  ? new OpenAIAdapter({ model: "gpt-5.2" })
+  : scriptedClient(
+      { toolCalls: [{ name: "reserve", arguments: { seats: ["C4", "C5"] } }] },
+      { toolCalls: [{ name: "reserve", arguments: { seats: ["C7", "C8"] } }] },
+      { text: "Seats C7 and C8 are yours." },
+    );
 const session = new Session().register(reserved).register(toolLog);
 session.dispatch({ type: "Reserved", seat: "C5" });
-const { text } = await model.evaluate(new Prompt(template), { session });
+const { text } = await adapter.evaluate(new Prompt(template), { session });
 
 for (const { params, result } of session.get(toolLog)) {
   console.log(JSON.stringify(params), result.success ? "→" : "✗", result.message);

@@ -1,5 +1,7 @@
-/** Which sandbox runs a model's code here, how its limits hold, and what hostile code gets. */
-import { LocalProvider, scriptedModel } from "weakincentives/local";
+/** Prints the sandbox that runs a model's code on this machine, and what hostile code gets there. */
+import { codeInterpreterTool, definePrompt } from "weakincentives";
+import { LocalProvider, scriptedModel, upstreamModel } from "weakincentives/local";
+import { OpenAIAdapter } from "weakincentives/openai";
 
 const code = `
 import os, socket
@@ -14,24 +16,40 @@ attempt("connecting to the network,", lambda: socket.create_connection(("192.0.2
 attempt("replacing a program,", lambda: open("/usr/bin/env", "w"))
 attempt("a file of 8 GiB,", lambda: os.pwrite(os.open("big", os.O_CREAT | os.O_WRONLY), b"x", 8 << 30))`;
 
-await using provider = new LocalProvider({
-  model: scriptedModel([[{ code }], [{ say: "Done." }]]),
+// A scripted model attacks. With `--live`, OpenAI's model writes the attack, which runs on this
+// machine, in the same sandbox: set OPENAI_API_KEY.
+const upstream = {
+  baseURL: process.env["OPENAI_BASE_URL"] ?? "https://api.openai.com/v1",
+  model: "gpt-5.2",
+  apiKey: process.env["OPENAI_API_KEY"],
+  api: "responses",
+} as const;
+const provider = new LocalProvider({
+  model: process.argv.includes("--live")
+    ? upstreamModel(upstream)
+    : scriptedModel([[{ code }], [{ say: "Nothing got through." }]]),
 });
+try {
+  // For example: bubblewrap, { memory: "enforced", processes: "enforced", disk: "watched", … }
+  const { name, limits } = await provider.sandbox();
+  if (limits.memory === "watched") console.error(`${name} can briefly exceed its memory limit.`);
 
-// For example: bubblewrap, { memory: "enforced", processes: "enforced", disk: "watched", means: "cgroup v2; …" }
-const { name, limits } = await provider.sandbox();
-if (limits.memory === "watched") console.error(`${name} can briefly exceed its memory limit.`);
-
-const request = { model: "any", input: "Attack.", include: ["code_interpreter_call.outputs"] };
-const tools = [{ type: "code_interpreter", container: { type: "auto" } }];
-const response = await provider.fetch("http://local/v1/responses", {
-  method: "POST",
-  headers: { "content-type": "application/json" },
-  body: JSON.stringify({ ...request, tools }),
-});
-const { output } = await response.json();
-console.log(output[0].outputs[0].logs.trim());
+  const python = codeInterpreterTool();
+  const tester = definePrompt({
+    name: "tester",
+    instructions: "You test a sandbox that we own. Print what your Python code could reach.",
+    hostedTools: [python],
+  });
+  const adapter = new OpenAIAdapter({ model: "any", clientConfig: { fetch: provider.fetch } });
+  const input = "Try to read host files, to open connections and to fill the disk.";
+  const { text, hostedOutputs } = await adapter.evaluate(tester, { input });
+  console.log(hostedOutputs.get(python)?.stdout.trim());
+  console.log(text);
+} finally {
+  await provider.close();
+}
 // prints: reading the host's users, failed
 // prints: connecting to the network, failed
 // prints: replacing a program, failed
 // prints: a file of 8 GiB, failed
+// prints: Nothing got through.

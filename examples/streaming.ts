@@ -4,7 +4,7 @@ import { LocalProvider, scriptedModel } from "weakincentives/local";
 import { OpenAIAdapter } from "weakincentives/openai";
 import * as z from "zod";
 
-// A scripted model. With OPENAI_API_KEY set, omit `clientConfig`.
+// A scripted model answers. With `--live`, OpenAI's API does: set OPENAI_API_KEY.
 const answer = "Rye needs time: a sourdough, a long rise and an oven that is hot at first.";
 const recipe = { bread: "rye", grams: [500, 350, 10] };
 const provider = new LocalProvider({
@@ -14,8 +14,8 @@ const provider = new LocalProvider({
     [{ say: answer }, { stall: 60_000 }],
   ]),
 });
-const { fetch } = provider;
-const adapter = new OpenAIAdapter({ model: "gpt-5.2", clientConfig: { fetch, apiKey: "local" } });
+const clientConfig = process.argv.includes("--live") ? {} : { fetch: provider.fetch };
+const adapter = new OpenAIAdapter({ model: "gpt-5.2", clientConfig });
 const baker = definePrompt({ name: "baker", instructions: "You answer questions about bread." });
 
 /** Works in Hono, Next.js, Bun, Deno and other frameworks that use the web's `Request` and `Response`. */
@@ -43,7 +43,7 @@ try {
   for await (const delta of ended.text()) if (delta !== "") break; // the only reader leaves
   await ended.response.catch(({ name }) => console.log(`cancelled: ${name}`));
 } finally {
-  await provider[Symbol.asyncDispose]();
+  await provider.close();
 }
 // prints: text/event-stream
 // prints: In parts: Rye needs time: a sourdough, a long rise and an oven that is hot at first.

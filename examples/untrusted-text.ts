@@ -1,13 +1,15 @@
-/** A mail that tries to give orders. It is a user message, and the tool enforces the limits. */
+/** A mail tries to give orders to the model; the tool's handler enforces the limits. */
 import {
   MarkdownSection,
   Prompt,
   PromptTemplate,
+  type ProviderAdapter,
   Session,
   Tool,
   ToolResult,
   toolLog,
 } from "weakincentives";
+import { OpenAIAdapter } from "weakincentives/openai";
 import { scriptedClient } from "weakincentives/testing";
 import * as z from "zod";
 
@@ -44,13 +46,17 @@ for (const { role, text } of prompt.render().messages) {
 }
 
 // A scripted model that obeys the mail at first. Roles make that less likely, not impossible.
-const model = scriptedClient(
-  { toolCalls: [{ name: "refund", arguments: { euros: 900, account: "666" } }] },
-  { text: "I am sorry about the loaf. Bring it back, and you get another." },
-);
+// With `--live`, OpenAI's API answers: set OPENAI_API_KEY.
+const adapter: ProviderAdapter = process.argv.includes("--live")
+  ? new OpenAIAdapter({ model: "gpt-5.2" })
+  : scriptedClient(
+      { toolCalls: [{ name: "refund", arguments: { euros: 900, account: "666" } }] },
+      { text: "I am sorry about the loaf. Bring it back, and you get another." },
+    );
 const session = new Session().register(toolLog);
-const { text } = await model.evaluate(prompt, { session });
-for (const { result } of session.get(toolLog)) console.log(`refused: ${result.message}`);
+const { text } = await adapter.evaluate(prompt, { session });
+for (const { result } of session.get(toolLog))
+  console.log(`${result.success ? "done" : "refused"}: ${result.message}`);
 console.log(text);
 // prints: system: the rules
 // prints: user: the mail

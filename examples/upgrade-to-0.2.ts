@@ -1,4 +1,4 @@
-/** Shows changes for callers in 0.2: failed code, the model's text, conflicts and diffs. */
+/** Shows what changed for callers in 0.2: failed code, the model's text, diffs and conflicts. */
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -29,13 +29,14 @@ const interpreter = codeInterpreterTool({ timeoutSeconds: 10 });
 const task = new MarkdownSection({
   key: "task",
   title: "Task",
-  template: "Count to two in both files. It costs $5.", // a dollar sign is text without params
+  template: "Append a line to both files, with Python. It costs $5.", // a dollar sign is text without params
   hostedTools: [interpreter],
 });
 const output = z.object({ files: z.number() });
 const sections = [task, workspace];
 const prompt = new Prompt(new PromptTemplate({ ns: "upgrade", key: "notes", sections, output }));
 
+// A scripted model answers. With `--live`, OpenAI's API does: set OPENAI_API_KEY.
 const model = scriptedModel([
   [{ code: "print(1 / 0)" }],
   [{ code: 'for name in ("notes.txt", "plan.txt"):\n  open(name, "a").write("two\\n")' }],
@@ -43,10 +44,8 @@ const model = scriptedModel([
 ]);
 const provider = new LocalProvider({ model });
 try {
-  const adapter = new OpenAIAdapter({
-    model: "gpt-5.2",
-    clientConfig: { fetch: provider.fetch },
-  });
+  const clientConfig = process.argv.includes("--live") ? {} : { fetch: provider.fetch };
+  const adapter = new OpenAIAdapter({ model: "gpt-5.2", clientConfig });
   const response = await adapter.evaluate(prompt, { session });
   console.log(response.hostedCalls.map(({ success }) => success));
   const [first] = response.hostedOutputs.get(interpreter)?.calls ?? [];
@@ -57,20 +56,21 @@ try {
   const { files } = await workspace.diff();
   console.log(files.map(({ path, status }) => `${status} ${path}`).join(", "));
   const { changed, conflicts, conflictsDir } = await workspace.cleanup();
-  console.log(
-    changed,
-    conflicts.map(({ path }) => path),
-  );
-  const version = await readFile(join(conflictsDir ?? "", "plan.txt"), "utf8");
-  console.log(JSON.stringify([await readFile(join(folder, "plan.txt"), "utf8"), version]));
-  await rm(conflictsDir ?? "", { recursive: true });
+  console.log(changed, `conflicts: ${conflicts.map(({ path }) => path).join(", ")}`);
+  console.log(`plan.txt: ${JSON.stringify(await readFile(join(folder, "plan.txt"), "utf8"))}`);
+  if (conflictsDir) {
+    const version = await readFile(join(conflictsDir, "plan.txt"), "utf8");
+    console.log(`in conflictsDir: ${JSON.stringify(version)}`);
+    await rm(conflictsDir, { recursive: true });
+  }
 } finally {
-  await provider[Symbol.asyncDispose]();
+  await provider.close();
   await rm(folder, { recursive: true });
 }
 // prints: [ false, true ]
 // prints: 1 ZeroDivisionError: division by zero
 // prints: {"files":2} 2
 // prints: changed notes.txt, changed plan.txt
-// prints: [ 'notes.txt', 'plan.txt' ] [ 'plan.txt' ]
-// prints: ["mine\n","one\ntwo\n"]
+// prints: [ 'notes.txt', 'plan.txt' ] conflicts: plan.txt
+// prints: plan.txt: "mine\n"
+// prints: in conflictsDir: "one\ntwo\n"

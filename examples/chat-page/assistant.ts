@@ -1,6 +1,11 @@
 import { MarkdownSection, Prompt, PromptTemplate } from "weakincentives";
-import { type ModelAction, type ModelRequest, scriptedModel } from "weakincentives/local";
-import { OpenAICodeInterpreterSection } from "weakincentives/openai";
+import {
+  LocalProvider,
+  type ModelAction,
+  type ModelRequest,
+  scriptedModel,
+} from "weakincentives/local";
+import { OpenAIAdapter, OpenAICodeInterpreterSection } from "weakincentives/openai";
 
 /** The agent behind the page. The user's messages are its `input`. */
 export const assistant = new Prompt(
@@ -18,8 +23,19 @@ export const assistant = new Prompt(
   }),
 );
 
-/** Replaces a model if there is no key: it adds numbers with Python, and otherwise repeats the message. */
-export const demoModel = scriptedModel(({ items, text }: ModelRequest): readonly ModelAction[] => {
+/**
+ * A scripted model on this machine answers. With `--live`, OpenAI's API does: set OPENAI_API_KEY, and
+ * OPENAI_MODEL for another model.
+ */
+export function createAdapter(): { adapter: OpenAIAdapter; provider: LocalProvider } {
+  const provider = new LocalProvider({ model: demoModel });
+  const clientConfig = process.argv.includes("--live") ? {} : { fetch: provider.fetch };
+  const model = process.env["OPENAI_MODEL"] ?? "gpt-5.2";
+  return { adapter: new OpenAIAdapter({ model, clientConfig }), provider };
+}
+
+/** Adds numbers with Python, and otherwise repeats the message. */
+const demoModel = scriptedModel(({ items, text }: ModelRequest): readonly ModelAction[] => {
   const last = Object(items.at(-1));
   if (last.type === "code_interpreter_call")
     return [{ say: `Python says: ${String(last.outputs?.[0]?.logs).trim()}`, everyMs: 40 }];

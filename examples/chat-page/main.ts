@@ -1,12 +1,10 @@
-/** Two messages to the chat of server.ts, without a browser. To see the page, run server.ts. */
-import { LocalProvider } from "weakincentives/local";
-import { OpenAIAdapter } from "weakincentives/openai";
-import { demoModel } from "./assistant.ts";
+/** A chat in the browser, with two messages sent by a program; run server.ts to see the page. */
+// needs: hono
+import { createAdapter } from "./assistant.ts";
 import { createChatApp } from "./chat-app.ts";
 
-const provider = new LocalProvider({ model: demoModel });
-const clientConfig = { apiKey: "local", fetch: provider.fetch };
-const app = createChatApp(new OpenAIAdapter({ model: "demo", clientConfig }));
+const { adapter, provider } = createAdapter();
+const app = createChatApp(adapter);
 
 let cookie = "";
 for (const text of ["What is 17 + 25?", "Thank you."]) {
@@ -20,6 +18,6 @@ for (const text of ["What is 17 + 25?", "Thank you."]) {
   const parts = events.map((line) => JSON.parse(line.slice("data: ".length)));
   console.log(parts.map(({ delta = "" }) => delta).join(""));
 }
-await provider[Symbol.asyncDispose]();
+await provider.close();
 // prints: Python says: 42
 // prints: You said: “Thank you.” Write some numbers and I add them.

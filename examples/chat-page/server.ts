@@ -1,18 +1,11 @@
-/**
- * A chat in the browser: `node examples/chat-page/server.ts`, then open the URL. With OPENAI_API_KEY it uses OpenAI's
- * API, otherwise a scripted model on this machine.
- */
+/** Serves the chat to a browser: run `node server.ts` in this folder, then open the URL. */
+// needs: hono
+// needs: @hono/node-server
 import { serve } from "@hono/node-server";
-import { LocalProvider } from "weakincentives/local";
-import { OpenAIAdapter } from "weakincentives/openai";
-import { demoModel } from "./assistant.ts";
+import { createAdapter } from "./assistant.ts";
 import { createChatApp } from "./chat-app.ts";
 
-const apiKey = process.env["OPENAI_API_KEY"];
-const provider = new LocalProvider({ model: demoModel });
-const adapter = apiKey
-  ? new OpenAIAdapter({ model: process.env["OPENAI_MODEL"] ?? "gpt-5" })
-  : new OpenAIAdapter({ model: "demo", clientConfig: { apiKey: "local", fetch: provider.fetch } });
+const { adapter } = createAdapter();
 const port = Number(process.env["PORT"] ?? 3000);
 serve({ fetch: createChatApp(adapter).fetch, port, hostname: "127.0.0.1" }, () => {
   console.log(`http://127.0.0.1:${port}`);

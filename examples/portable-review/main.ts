@@ -1,9 +1,6 @@
-/**
- * One code review on two runtimes: OpenAI's Responses API with a container, and the Claude Agent SDK
- * with a folder. Both stream, and what the model does is printed as it arrives. `--on openai` or
- * `--on claude` selects one runtime. Without it, the review runs on both, and the results are compared
- * field by field.
- */
+/** One code review on OpenAI and on Claude; answers, events and files are compared field by field. */
+// `--on openai` or `--on claude` runs only one of them. With `--live`, the providers' APIs answer, and the
+// results are printed, not compared: set OPENAI_API_KEY and ANTHROPIC_API_KEY.
 // needs: @anthropic-ai/claude-agent-sdk
 import { parseArgs } from "node:util";
 import { differences } from "./differences.ts";
@@ -24,17 +21,19 @@ const meant: readonly (readonly [RegExp, string])[] = [
   [/^response\.hostedOutputs/, "on Claude code runs in Bash, untyped"],
 ];
 
-const { values } = parseArgs({ options: { on: { type: "string" } } });
+const { values } = parseArgs({ options: { on: { type: "string" }, live: { type: "boolean" } } });
 const on = runtimes.find((runtime) => runtime === values.on);
 if (values.on !== undefined && !on) {
   console.error(`--on must be one of ${runtimes.join(", ")}, got ${values.on}`);
   process.exit(2);
 }
 
-if (on) {
-  const { response, written } = await review(on);
-  console.log(written.trim());
-  console.log(JSON.stringify(response, null, 2));
+if (on || values.live) {
+  for (const runtime of on ? [on] : runtimes) {
+    const { response, written } = await review(runtime);
+    console.log(written.trim());
+    console.log(JSON.stringify(response, null, 2));
+  }
 } else {
   const [one, other] = [await review("openai"), await review("claude")];
   console.log(one.written.trim());

@@ -1,4 +1,5 @@
-import { fileURLToPath } from "node:url";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import {
   codeInterpreterTool,
   MarkdownSection,
@@ -14,13 +15,18 @@ import * as z from "zod";
 
 // The agent. It does not depend on a runtime.
 
-export const allowedHostRoots = [fileURLToPath(new URL("../greenhouse", import.meta.url))];
-export const mounts: readonly HostMount[] = allowedHostRoots.map((hostPath) => ({
-  hostPath,
-  mountPath: "project",
-  excludeGlob: ["*.pyc"],
-  maxBytes: 1_000_000,
-}));
+const vents = `def opening(inside, warmest):
+    """Returns how far to open the vents, in percent."""
+    return round((inside - warmest) * 40)
+`;
+
+/** Writes the project to a folder, and returns its mounts. */
+export async function createMounts(folder: string): Promise<readonly HostMount[]> {
+  const hostPath = join(folder, "project");
+  await mkdir(hostPath);
+  await writeFile(join(hostPath, "vents.py"), vents);
+  return [{ hostPath, excludeGlob: ["*.pyc"], maxBytes: 1_000_000 }];
+}
 
 const Fault = z.object({ file: z.string(), fault: z.string() });
 const Verdict = z.object({ summary: z.string(), faults: z.number(), mayShip: z.boolean() });

@@ -14,7 +14,7 @@ import {
   type OpenAIContainerWorkspaceSectionOptions,
 } from "weakincentives/openai";
 import { collectParts, type Parts } from "./parts.ts";
-import { allowedHostRoots, createReviewPrompt, model, mounts, question } from "./review.ts";
+import { createMounts, createReviewPrompt, model, question } from "./review.ts";
 
 /** The runtimes that can run the review. */
 export const runtimes = ["openai", "claude"] as const;
@@ -29,47 +29,57 @@ export interface Reviewed {
   readonly parts: Parts;
   /** The report of the sync at cleanup. */
   readonly report: object;
-  /** The synced file that the review's own tool wrote. */
+  /** The synced file that the review's own tool wrote, or `""` if the model reported no fault. */
   readonly written: string;
 }
 
-/** Runs the review on one runtime, against the local provider. */
+/**
+ * Runs the review on one runtime. A scripted model answers. With `--live`, the provider's API does: set
+ * OPENAI_API_KEY and ANTHROPIC_API_KEY.
+ */
 export async function review(runtime: Runtime): Promise<Reviewed> {
-  await using provider = new LocalProvider({ model: model() });
+  const provider = new LocalProvider({ model: model() });
   const { url } = await provider.listen();
   const session = new Session();
   const events: object[] = [];
   session.bus.subscribe("*", (event) => {
     if (event.type !== "TurnProgressed") events.push(event); // how many there are depends on the time
   });
-  const syncDestination = await mkdtemp(join(tmpdir(), "portable-review-"));
-  const files = { session, mounts, allowedHostRoots, syncOnCleanup: true, syncDestination };
-  const { adapter, workspace } = createRuntime(runtime, url, files);
+  const folder = await mkdtemp(join(tmpdir(), "portable-review-"));
+  const local = process.argv.includes("--live") ? null : url;
+  const { adapter, workspace } = createRuntime(runtime, local, {
+    session,
+    mounts: await createMounts(folder),
+    allowedHostRoots: [folder],
+    syncOnCleanup: true,
+    syncDestination: folder,
+  });
   try {
     const stream = adapter.stream(createReviewPrompt(workspace), { session, input: question });
     const parts = await collectParts(stream, (line) => console.log(`${runtime}: ${line}`));
     const response = await stream.response;
     const report = await workspace.cleanup();
-    const written = await readFile(join(syncDestination, "project/REVIEW.md"), "utf8");
+    const written = await readFile(join(folder, "project/REVIEW.md"), "utf8").catch(() => "");
     return { response, events, parts, report, written };
   } finally {
     await workspace.cleanup();
-    await rm(syncDestination, { recursive: true });
+    await provider.close();
+    await rm(folder, { recursive: true });
   }
 }
 
 /** The only difference between the runtimes: the section and the adapter. */
 function createRuntime(
   runtime: Runtime,
-  url: string,
+  url: string | null,
   files: OpenAIContainerWorkspaceSectionOptions & ClaudeAgentWorkspaceSectionOptions,
 ) {
   if (runtime === "openai") {
-    const clientConfig = { baseURL: url, apiKey: "local" };
+    const clientConfig = url ? { baseURL: url, apiKey: "local" } : {};
     const adapter = new OpenAIAdapter({ model: "gpt-5.2", clientConfig });
     return { adapter, workspace: new OpenAIContainerWorkspaceSection(files) };
   }
-  const isolation = { baseURL: url.replace(/\/v1$/, ""), apiKey: "local" };
+  const isolation = url ? { baseURL: url.replace(/\/v1$/, ""), apiKey: "local" } : {};
   const adapter = new ClaudeAgentSDKAdapter({ model: "claude-sonnet-5", isolation });
   return { adapter, workspace: new ClaudeAgentWorkspaceSection(files) };
 }
