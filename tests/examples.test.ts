@@ -73,7 +73,7 @@ test("examples/README.md lists every example: run npm run examples:index", () =>
 test("groupExamples() reports an example without a group", () => {
   const example = readExample("examples/nothing.ts", "");
   expect(() => groupExamples([example])).toThrow(
-    "examples/nothing.ts has no group. Add it to scripts/examples/group-examples.ts.",
+    "No group has examples/nothing.ts. Add it to scripts/examples/group-examples.ts.",
   );
 });
 

@@ -11,6 +11,8 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   "First steps": ["first-agent", "first-tool", "first-*"],
   "Prompts, tools and state": [
     "prompts*",
+    "progressive-disclosure",
+    "overrides",
     "tools*",
     "hosted-tools*",
     "hybrid-tools",
@@ -57,9 +59,9 @@ export function groupExamples(examples: readonly Example[]): readonly ExampleGro
       return found;
     }),
   }));
-  const [missing] = left;
-  if (missing) {
-    throw new Error(`${missing.path} has no group. Add it to scripts/examples/group-examples.ts.`);
+  if (left.size > 0) {
+    const paths = [...left].map(({ path }) => path).join(", ");
+    throw new Error(`No group has ${paths}. Add it to scripts/examples/group-examples.ts.`);
   }
   return groups.filter((group) => group.examples.length > 0);
 }
