@@ -18,6 +18,7 @@ export const FILE_NAME_EXCEPTIONS: ReadonlyMap<string, string> = new Map([
     "named after the kind; a longer export would name it elsewhere",
   ],
   ["src/claude/tools/code-interpreter.ts", "named after the kind, like apply-patch.ts"],
+  ["src/openai/edge.ts", "its exports replace those of five other files"],
   [
     "src/openai/workspace/python-snippets.ts",
     "its exports are snippets of Python, named by purpose",

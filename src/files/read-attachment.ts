@@ -1,4 +1,5 @@
 import { getErrorMessage, InvalidOptionError } from "../base/errors.ts";
+import { loadFileSystem } from "../host/load-file-system.ts";
 
 /** The maximum size of a file in a request. */
 export interface AttachmentLimit {
@@ -12,7 +13,7 @@ const refuse = InvalidOptionError.at("attach(files)");
 
 /** Reads a file that a prompt attaches. Throws `InvalidOptionError` if it is empty, too large or not readable. */
 export async function readAttachment(path: string, limit: AttachmentLimit): Promise<Uint8Array> {
-  const { readFile, stat } = await import("node:fs/promises");
+  const { readFile, stat } = loadFileSystem(path);
   try {
     const { size } = await stat(path);
     checkAttachedSize(size, path, limit);

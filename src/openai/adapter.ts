@@ -8,6 +8,8 @@ import { retryThrottled } from "../adapter/throttle.ts";
 import { checkKnownKeys } from "../base/errors.ts";
 import { ThrottleError } from "../base/evaluation-errors.ts";
 import type { EvaluablePrompt, Prompt } from "../prompt/prompt.ts";
+import type { Section } from "../prompt/section.ts";
+import { MountedSection } from "../prompt/sections/mounted-section.ts";
 import type { ContainerFileCitation, FileCitation } from "../tools/hosted/citation.ts";
 import { type OpenAIAdapterOptions, toAdapterSettings } from "./adapter-options.ts";
 import type { AdapterSettings } from "./adapter-settings.ts";
@@ -15,7 +17,7 @@ import { Conversation } from "./conversation/conversation.ts";
 import type { PromptWorkspace } from "./conversation/conversation-container.ts";
 import type { OpenAIClient } from "./http/client.ts";
 import { downloadCitedFile } from "./http/download-cited-file.ts";
-import { OpenAIContainerWorkspaceSection } from "./workspace/container-workspace-section.ts";
+import type { OpenAIContainerWorkspaceSection } from "./workspace/container-workspace-section.ts";
 
 /**
  * Runs prompts on OpenAI's Responses API.
@@ -113,8 +115,11 @@ export class OpenAIAdapter implements ProviderAdapter {
 function findWorkspaces(prompt: Prompt): readonly PromptWorkspace[] {
   const outline = prompt?.template?.outline ?? [];
   return outline.flatMap(({ path, section }) =>
-    section instanceof OpenAIContainerWorkspaceSection
-      ? [{ path, workspace: section.workspace }]
-      : [],
+    isContainerSection(section) ? [{ path, workspace: section.workspace }] : [],
   );
+}
+
+/** Does not import the section's class, which needs Node. */
+function isContainerSection(section: Section): section is OpenAIContainerWorkspaceSection {
+  return section instanceof MountedSection && section.provider === "openai";
 }

@@ -1,14 +1,10 @@
 import type { AdapterEvent } from "../../adapter/events.ts";
 import type { Omission, Turn } from "../../adapter/model-client.ts";
-import { getErrorMessage, InvalidOptionError } from "../../base/errors.ts";
+import { getErrorMessage } from "../../base/errors.ts";
 import { PromptEvaluationError, ThrottleError } from "../../base/evaluation-errors.ts";
 import { readRecord, readStringOrNull } from "../../base/json.ts";
 import { noUsage, type TokenUsage } from "../../base/usage.ts";
-import type { HostMount } from "../../files/mounts/host-mount.ts";
-import type { MountPlan } from "../../files/mounts/mount-plan.ts";
-import { planMounts } from "../../files/mounts/plan-mounts.ts";
 import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
-import type { AutoContainerConfig } from "../../tools/hosted/code-interpreter.ts";
 import type { CodecEnv } from "../codecs/codec.ts";
 import { ContainerExpiredError } from "../errors/errors.ts";
 import { isContainerRejection } from "../errors/rejection.ts";
@@ -16,10 +12,9 @@ import type { OpenAIRequestError } from "../errors/request-error.ts";
 import { isContainerGone } from "../http/container-calls.ts";
 import { checkWorkspaceTools, findContainerTools } from "../request/tool-support.ts";
 import type { WireItem, WireTool } from "../wire.ts";
-import { resolveContainerSettings } from "../workspace/container-config.ts";
-import { ContainerWorkspace, createArchiveName } from "../workspace/container-workspace.ts";
+import type { ContainerWorkspace } from "../workspace/container-workspace.ts";
+import { createMountWorkspace } from "../workspace/mount-workspace.ts";
 import { collectPrintedOutput } from "../workspace/run-python.ts";
-import { workspaceText } from "../workspace/workspace-text.ts";
 import type { ConversationSettings } from "./conversation-settings.ts";
 import { RetainedContainers } from "./retained-containers.ts";
 
@@ -99,7 +94,9 @@ export class ConversationContainer {
     }
     const mounting = used.find(({ container }) => container.mounted !== null);
     if (!mounting?.container.mounted || this.#ownWorkspace) return;
-    this.#ownWorkspace = this.#createMountWorkspace(mounting.container.mounted, mounting.tool.name);
+    const mounts = createMountWorkspace(mounting.container.mounted, mounting.tool.name);
+    this.#introduction = mounts.text;
+    this.#ownWorkspace = mounts.workspace;
     this.#keepAliveHold = this.#ownWorkspace.hold(clock);
     this.#workspace = this.#ownWorkspace;
   }
@@ -202,39 +199,6 @@ export class ConversationContainer {
     return notes.filter((note) => !this.#sentNotes.has(note));
   }
 
-  /** Creates a workspace from the `hostMounts` of a tool. */
-  #createMountWorkspace(container: AutoContainerConfig, name: string): ContainerWorkspace {
-    const field = `Hosted tool "${name}" config.container`;
-    const { hostMounts = [], allowedHostRoots, memoryLimit = "1g", networkPolicy } = container;
-    if (allowedHostRoots === undefined) {
-      throw new InvalidOptionError({
-        field: `${field}.allowedHostRoots`,
-        value: allowedHostRoots,
-        rule: "must be provided with hostMounts, because these files are uploaded",
-        remedy: 'list the folders that mounts may come from, or pass "any"',
-      });
-    }
-    const plan = planToolMounts(hostMounts, allowedHostRoots, field);
-    const archive = createArchiveName();
-    this.#introduction = workspaceText(plan, "bootstrap", archive);
-    const settings = resolveContainerSettings(
-      { memoryLimit, networkPolicy },
-      field,
-      container.fileIds,
-    );
-    return new ContainerWorkspace({
-      plan,
-      settings,
-      archive,
-      name: "weakincentives",
-      unpack: "bootstrap",
-      syncPolicy: "never",
-      syncDestination: null,
-      deleteOnCleanup: false,
-      client: null,
-    });
-  }
-
   /** Logs the container that code ran in and its memory limit, to help explain failures. */
   #logRun(
     { name, kind, callId, containerId }: Turn["hostedCalls"][number],
@@ -244,20 +208,6 @@ export class ConversationContainer {
     const container = { ...readRecord(tool, "environment"), ...readRecord(tool, "container") };
     const memoryLimit = readStringOrNull(container, "memory_limit");
     this.#settings.logger.info("hosted code ran", { name, callId, containerId, memoryLimit });
-  }
-}
-
-/** Plans the mounts of a tool. Errors name the tool's own fields. */
-function planToolMounts(
-  hostMounts: readonly HostMount[],
-  allowedHostRoots: readonly string[] | "any",
-  field: string,
-): MountPlan {
-  try {
-    return planMounts(hostMounts, { allowedHostRoots });
-  } catch (error) {
-    if (!(error instanceof InvalidOptionError)) throw error;
-    throw error.withField(`${field}.${error.field.replace(/^mounts/, "hostMounts")}`);
   }
 }
 

@@ -1,4 +1,5 @@
 import { raceAbort } from "../../base/clock.ts";
+import { loadFileSystem } from "../../host/load-file-system.ts";
 import { toFilesystemError } from "../../host/to-filesystem-error.ts";
 import { toRequestError } from "../errors/request-error.ts";
 import type { RequestContext } from "../errors/request-failure.ts";
@@ -53,7 +54,7 @@ export async function saveContainerFile(
 ): Promise<number> {
   const request = toFileRequest(client, containerId, fileId, options);
   options.signal?.throwIfAborted();
-  const { open, rm } = await import("node:fs/promises");
+  const { open, rm } = loadFileSystem(path);
   const wrapHostErrors = async <Result>(work: Promise<Result>): Promise<Result> => {
     try {
       return await work;

@@ -62,14 +62,15 @@ function createPlainContent(body: string | Uint8Array | null): Content {
 
 /**
  * Node's `fetch` buffers the body it sends unless redirects are errors. It accepts a stream, so that
- * sending restarts the idle timeout. Other implementations may not, and get a `FormData`.
+ * sending restarts the idle timeout. Other implementations may not, and get a `FormData`. Cloudflare
+ * Workers do not accept `redirect: "error"`.
  */
 function createFormContent(
   form: Multipart,
   fetch: typeof globalThis.fetch,
   idleTimeout: IdleTimeout,
 ): Content {
-  const redirect = "error";
+  const redirect = isNode() ? "error" : "manual";
   if (!isNode() || fetch !== globalThis.fetch) {
     const fields = new FormData();
     for (const [name, value] of form) fields.append(name, value);

@@ -90,16 +90,18 @@ function concatBytes(parts: readonly Uint8Array[], length: number): Uint8Array {
 }
 
 /**
- * Whether the runtime is Node. Bun and Deno also report a Node version, but their `fetch` has no
- * short timeout.
+ * Whether the runtime is Node. Bun, Deno and Cloudflare Workers also report a Node version, but their
+ * `fetch` has no short timeout.
  */
 export function isNode(): boolean {
-  const { process, Bun, Deno } = globalThis as {
+  const { process, navigator, Bun, Deno } = globalThis as {
     process?: { versions?: { node?: unknown } };
+    navigator?: { userAgent?: unknown };
     Bun?: unknown;
     Deno?: unknown;
   };
-  const isOther = Bun !== undefined || Deno !== undefined;
+  const isWorker = navigator?.userAgent === "Cloudflare-Workers";
+  const isOther = isWorker || Bun !== undefined || Deno !== undefined;
   return typeof process?.versions?.node === "string" && !isOther;
 }
 

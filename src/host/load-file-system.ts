@@ -1,0 +1,14 @@
+import { WinkError } from "../base/errors.ts";
+
+/**
+ * Returns Node's `node:fs/promises`, for access to `path`. Throws `WinkError` on a runtime without it. An import,
+ * even a dynamic one, would make bundlers for edge runtimes look for the module.
+ */
+export function loadFileSystem(path: string): typeof import("node:fs/promises") {
+  const { process } = globalThis as { process?: Partial<NodeJS.Process> };
+  const module = process?.getBuiltinModule?.("node:fs/promises");
+  if (module) return module;
+  throw new WinkError(
+    `This runtime has no file system, so "${path}" cannot be opened. Pass bytes instead of a path.`,
+  );
+}

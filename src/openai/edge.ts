@@ -1,0 +1,46 @@
+/**
+ * Replaces the files of this folder that need Node in bundles for edge runtimes and browsers. There, `#host/*` in
+ * package.json leads to this file, so it exports every value that other files import from them (decision 73).
+ */
+import { systemClock } from "../base/clock.ts";
+import { WinkError } from "../base/errors.ts";
+import { fetchTransport } from "./http/fetch-transport.ts";
+import type { Transport } from "./http/transport.ts";
+
+/** Sends requests with the platform's `fetch`. Replaces `http/undici-transport.ts`. */
+export function undiciTransport(): Transport {
+  return fetchTransport(globalThis.fetch, systemClock);
+}
+
+/** Refuses `hostMounts`. Replaces `workspace/mount-workspace.ts`. */
+export function createMountWorkspace(_container: object, name: string): never {
+  throw createNodeOnlyError(`Hosted tool "${name}" has hostMounts, which need`);
+}
+
+/** Refuses to be constructed. Replaces `workspace/container-workspace-section.ts`. */
+export class OpenAIContainerWorkspaceSection {
+  constructor() {
+    throw createNodeOnlyError("OpenAIContainerWorkspaceSection needs");
+  }
+}
+
+/** Refuses to be constructed. Replaces `workspace/container-filesystem.ts`. */
+export class ContainerFilesystem {
+  constructor() {
+    throw createNodeOnlyError("ContainerFilesystem needs");
+  }
+}
+
+/** Refuses to be constructed. Replaces `workspace/container-manager.ts`. */
+export class ContainerManager {
+  constructor() {
+    throw createNodeOnlyError("ContainerManager needs");
+  }
+}
+
+function createNodeOnlyError(subject: string): WinkError {
+  const conditions = '"workerd", "edge-light", "worker" or "browser"';
+  return new WinkError(
+    `${subject} Node, and this bundle was built for an edge runtime or a browser. Run it on Node, in a bundle without the conditions ${conditions}.`,
+  );
+}
