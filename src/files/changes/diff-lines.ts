@@ -1,4 +1,4 @@
-import { diffArrays } from "diff";
+import { CommonLines } from "./common-lines.ts";
 
 /** A replaced range of lines. Positions count from 0. */
 export interface LineEdit {
@@ -14,8 +14,8 @@ export interface DiffBudget {
 }
 
 /** The number of comparisons for all files of a diff. */
-export const MAX_COMPARISONS = 1_000_000_000;
-const MAX_COMPARISONS_PER_FILE = 200_000_000;
+export const MAX_COMPARISONS = 250_000_000;
+const MAX_COMPARISONS_PER_FILE = 50_000_000;
 
 /**
  * Finds the edits that turn one list of lines into another. Its work is limited: where more than the budget would
@@ -59,59 +59,40 @@ function countCommonEnd(
   return count;
 }
 
+/** Returns `null` if more comparisons would be needed than the budget allows. */
 function findEdits(
   removed: readonly string[],
   added: readonly string[],
   { start, budget }: { readonly start: number; readonly budget: DiffBudget },
 ): readonly LineEdit[] | null {
+  // Numbers are compared faster than lines, which may be long.
   const numbers = new Map<string, number>();
-  const toNumber = (line: string) => {
+  const [before, after] = [numberLines(removed, numbers), numberLines(added, numbers)];
+  const allowed = Math.min(budget.comparisons, MAX_COMPARISONS_PER_FILE);
+  const common = new CommonLines(before, after, allowed);
+  const edits: LineEdit[] = [];
+  let [oldStart, newStart] = [0, 0];
+  const addEdit = (oldEnd: number, newEnd: number) => {
+    if (oldEnd === oldStart && newEnd === newStart) return;
+    edits.push({
+      ...{ oldStart: start + oldStart, oldCount: oldEnd - oldStart },
+      ...{ newStart: start + newStart, newCount: newEnd - newStart },
+    });
+  };
+  const isFound = common.findRuns((count, oldLine, newLine) => {
+    addEdit(oldLine, newLine);
+    [oldStart, newStart] = [oldLine + count, newLine + count];
+  });
+  budget.comparisons = Math.max(0, budget.comparisons - (allowed - common.steps));
+  if (!isFound) return null;
+  addEdit(before.length, after.length);
+  return edits;
+}
+
+function numberLines(lines: readonly string[], numbers: Map<string, number>): Int32Array {
+  return Int32Array.from(lines, (line) => {
     const number = numbers.get(line) ?? numbers.size;
     numbers.set(line, number);
     return number;
-  };
-  // Numbers are compared faster than lines, which may be long.
-  const [before, after] = [removed.map(toNumber), added.map(toNumber)];
-  const lines = before.length + after.length;
-  const allowed = Math.min(budget.comparisons, MAX_COMPARISONS_PER_FILE);
-  const maxEditLength = Math.floor(allowed / lines);
-  const changes = diffArrays(before, after, { maxEditLength });
-  const edited = changes?.reduce(
-    (sum, { count, added, removed }) => sum + (added || removed ? count : 0),
-    0,
-  );
-  budget.comparisons -= lines * (edited ?? maxEditLength);
-  return changes ? toEdits(changes, start) : null;
-}
-
-/** Merges adjacent removals and additions into one edit. */
-function toEdits(
-  changes: readonly {
-    readonly count: number;
-    readonly added: boolean;
-    readonly removed: boolean;
-  }[],
-  start: number,
-): readonly LineEdit[] {
-  const edits: LineEdit[] = [];
-  let [oldAt, newAt] = [start, start];
-  for (const { count, added, removed } of changes) {
-    const last = edits.at(-1);
-    const isAdjacent =
-      last && last.oldStart + last.oldCount === oldAt && last.newStart + last.newCount === newAt;
-    if (added || removed) {
-      const base = isAdjacent
-        ? last
-        : { oldStart: oldAt, oldCount: 0, newStart: newAt, newCount: 0 };
-      if (isAdjacent) edits.pop();
-      edits.push({
-        ...base,
-        oldCount: base.oldCount + (removed ? count : 0),
-        newCount: base.newCount + (added ? count : 0),
-      });
-    }
-    if (!added) oldAt += count;
-    if (!removed) newAt += count;
-  }
-  return edits;
+  });
 }
