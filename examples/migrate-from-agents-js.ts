@@ -55,8 +55,8 @@ async function answerAfter(client: OpenAI) {
     name: "ask_desk",
     description: "Passes a complaint to the desk, which may refund the order.",
     params: z.object({ complaint: z.string() }),
-    handler: async ({ complaint }, { adapter }) => {
-      const { output } = await adapter.evaluate(desk, { input: complaint });
+    handler: async ({ complaint }, { adapter, signal }) => {
+      const { output } = await adapter.evaluate(desk, { input: complaint, signal });
       return ToolResult.ok(output); // typed: the front agent gets two fields, not a conversation
     },
   });

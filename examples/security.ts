@@ -1,4 +1,4 @@
-/** A hostile model with file tools and Python: what it tries on your machine, and what stops it. */
+/** A hostile model with file tools and Python attacks your machine, and every attempt fails. */
 // needs: pyodide
 import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -35,7 +35,7 @@ attempt("calling home,", lambda: socket.create_connection(("192.0.2.1", 443), ti
 os.symlink("/etc/passwd", "backdoor.txt")
 with open("sales.csv", "w") as file: file.write("nothing\\n")`;
 
-// A scripted model attacks. With `--live`, OpenAI's API is asked to: set OPENAI_API_KEY.
+// A scripted model attacks. With `--live`, OpenAI's API does: set OPENAI_API_KEY.
 const model = scriptedModel([
   [{ call: { name: "read", args: { path: "../passwords.txt" } } }],
   [{ call: { name: "read", args: { path: "notes.txt" } } }],
@@ -58,7 +58,7 @@ session.bus.subscribe("ToolInvoked", ({ name, result }) => {
   console.log(`${name}: ${result.message.trim().replaceAll("\n", `\n${name}: `)}`);
 });
 
-/** The agent of a penetration test, with the tools of one section. */
+/** A penetration test with the tools that a section provides. */
 function attacker(tools: Section) {
   const template = "Try to read and change files outside of your folder, and to reach the network.";
   const task = new MarkdownSection({ key: "task", title: "Task", template });
@@ -74,7 +74,7 @@ try {
   // 1. File tools that work in the folder itself.
   await adapter.evaluate(attacker(new VfsToolsSection({ filesystem })), { session });
 
-  // 2. Python that works on a copy, in a container. Meanwhile, you edit a file.
+  // 2. Python that works on a copy, in a container, while you edit a file.
   await adapter.evaluate(attacker(workspace), { session });
   await writeFile(join(project, "sales.csv"), "day,total\n1,12\n2,14\n");
   const { failed, conflicts, conflictsDir } = await workspace.cleanup();
