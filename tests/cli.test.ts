@@ -55,8 +55,11 @@ describe("wink demo", () => {
     );
   });
 
-  test("--json prints one document with every event", async () => {
-    const document = JSON.parse(await captureDemo({ json: true }));
+  test("--json prints one document with every event, and progress on a terminal", async () => {
+    const shown: string[] = [];
+    const terminal = { isTTY: true, write: (text: string) => shown.push(text) };
+    const document = JSON.parse(await captureDemo({ json: true, terminal }));
+    expect(shown).toEqual(["\r\u001b[KRunning the demo …", "\r\u001b[K"]);
     const { output, mounts, events, citations, files, sandbox, vents, synced } = document;
     expect(files["greenhouse/night-log.md"]).toBe(
       "# Night log\n\n- vents at 100 %\n- gardener not called\n",
@@ -158,21 +161,11 @@ test.each([
     /^$/,
     /unknown option '--exclud'[\s\S]*Did you mean --exclude/,
   ],
-  [
-    ["mount", "nowhere"],
-    1,
-    /^$/,
-    /^FilesystemError: ENOENT: "nowhere" does not exist. Set PATH to/,
-  ],
-  [
-    ["mount", "src", "--max-bytes", "9"],
-    1,
-    /^$/,
-    /^WorkspaceBudgetExceededError: PATH "src" is over/,
-  ],
+  [["mount", "nowhere"], 1, /^$/, /^error: ENOENT: "nowhere" does not exist. Set PATH to/],
+  [["mount", "src", "--max-bytes", "9"], 1, /^$/, /^error: PATH "src" is over/],
   [[], 2, /^$/, /Usage: wink/],
-  [["dmeo"], 2, /^$/, /unknown command 'dmeo'[\s\S]*Did you mean demo/],
-  [["demo", "--jsno"], 2, /^$/, /unknown option '--jsno'[\s\S]*Did you mean --json/],
+  [["dmeo"], 2, /^$/, /unknown command 'dmeo'[\s\S]*Did you mean demo[\s\S]*\(run wink --help /],
+  [["demo", "--jsno"], 2, /^$/, /'--jsno'[\s\S]*Did you mean --json[\s\S]*\(run wink demo --help /],
 ])("wink %j exits with %i", (args, code, out, err) => {
   const { status, stdout, stderr } = wink(...args);
   expect({ status, stdout, stderr }).toEqual({

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { toFilesystemErrorWithRemedy } from "../host/to-filesystem-error.ts";
+import { formatError } from "./format-error.ts";
 
 /** A temporary folder that is deleted on disposal, or at the latest when the process exits. */
 export class TemporaryFolder implements Disposable {
@@ -91,7 +92,7 @@ export function endOnSignal(
     end().then(
       () => exit(code),
       (error: unknown) => {
-        console.error(error);
+        console.error(formatError(error));
         exit(1);
       },
     );

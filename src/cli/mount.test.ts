@@ -36,6 +36,16 @@ function captureText(options: Partial<MountOptions> = {}, path = folder): string
   return lines.join("\n");
 }
 
+test("shows on a terminal that a folder is read, and removes the line even if it is rejected", () => {
+  const shown: string[] = [];
+  const terminal = { isTTY: true, write: (text: string) => shown.push(text) };
+  const none = { include: [], exclude: [], allowSecret: [], followSymlinks: false };
+  const options = { ...none, gitignore: false, json: false, maxBytes: 1 };
+  writeTestFile("a.txt");
+  expect(() => mount(folder, options, terminal)).toThrow("--max-bytes");
+  expect(shown).toEqual(["\r\u001b[KReading the folder …", "\r\u001b[K"]);
+});
+
 function captureJson(options: Partial<MountOptions> = {}, path = folder): MountReport {
   return JSON.parse(captureText({ ...options, json: true }, path));
 }

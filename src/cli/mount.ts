@@ -7,6 +7,7 @@ import { findKeyFiles } from "../files/mounts/secrets/find-key-files.ts";
 import { type WithheldFile, withWithheld } from "../files/mounts/secrets/withheld-file.ts";
 import type { SkippedEntry } from "../files/mounts/skipped-entries.ts";
 import { escapeControls } from "./escape-controls.ts";
+import { ProgressLine, type Terminal } from "./progress-line.ts";
 import { toMountFlagError } from "./to-flag-error.ts";
 
 /** Options of `wink mount`. */
@@ -51,8 +52,19 @@ export interface LeftOut {
 }
 
 /** Prints which files a workspace would mount. Does not copy or send files. */
-export function mount(path: string, options: MountOptions): void {
-  const report = createMountReport(path, options);
+export function mount(
+  path: string,
+  options: MountOptions,
+  terminal: Terminal = process.stderr,
+): void {
+  const progress = new ProgressLine(terminal);
+  progress.show("Reading the folder …");
+  let report: MountReport;
+  try {
+    report = createMountReport(path, options);
+  } finally {
+    progress.clear();
+  }
   if (options.json) console.log(JSON.stringify(report, null, 2));
   else for (const line of formatReport(report, options)) console.log(line);
 }

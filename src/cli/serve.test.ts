@@ -254,7 +254,7 @@ describe("wink serve as a command", () => {
     [
       ["--upstream", "http://127.0.0.1:1/v1", "--upstream-model", "m", "--upstream-key", "s3 cret"],
       1,
-      /^InvalidOptionError: --upstream-key must be a single line of printable ASCII characters without spaces, got a secret \(not shown\)\. Pass the key/,
+      /^error: --upstream-key must be a single line of printable ASCII characters without spaces, got a secret \(not shown\)\. Pass the key/,
     ],
     [
       ["--model", "a.json", "--upstream", "http://127.0.0.1:1", "--upstream-model", "m"],
@@ -264,30 +264,26 @@ describe("wink serve as a command", () => {
     [
       ["--host", "0.0.0.0"],
       1,
-      /^InvalidOptionError: --host must be a loopback address unless an API key is set, got "0\.0\.0\.0". Set WINK_API_KEY, pass --api-key, or omit --host/,
+      /^error: --host must be a loopback address unless an API key is set, got "0\.0\.0\.0". Set WINK_API_KEY, pass --api-key, or omit --host/,
     ],
-    [["--api-key", ""], 1, /^InvalidOptionError: --api-key must be a non-empty string/],
-    [["--web", "/nowhere"], 1, /^InvalidOptionError: --web must be an existing folder of pages/],
-    [
-      ["--data-dir", "/dev/null"],
-      1,
-      /^InvalidOptionError: --data-dir must be a folder .*\/dev\/null/,
-    ],
+    [["--api-key", ""], 1, /^error: --api-key must be a non-empty string/],
+    [["--web", "/nowhere"], 1, /^error: --web must be an existing folder of pages/],
+    [["--data-dir", "/dev/null"], 1, /^error: --data-dir must be a folder .*\/dev\/null/],
     [
       ["--data-dir", "/proc/wink-none"],
       1,
-      /^InvalidOptionError: --data-dir must be a folder that can be created and written to \(.*\), got "\/proc\/wink-none". Use another folder\./,
+      /^error: --data-dir must be a folder that can be created and written to \(.*\), got "\/proc\/wink-none". Use another folder\./,
     ],
     [
       ["--data-dir", "/sys"],
       1,
-      /^InvalidOptionError: --data-dir must be a folder .*, got "\/sys". Use another folder\./,
+      /^error: --data-dir must be a folder .*, got "\/sys". Use another folder\./,
     ],
-    [["--model", "/nowhere.json"], 1, /^InvalidOptionError: --model must be a readable file/],
+    [["--model", "/nowhere.json"], 1, /^error: --model must be a readable file/],
     [
       ["--upstream", "ftp://a", "--upstream-model", "m"],
       1,
-      /^InvalidOptionError: --upstream must be an http: or https: URL/,
+      /^error: --upstream must be an http: or https: URL/,
     ],
   ])("%j exits with %i and prints the reason", (args, code, problem) => {
     const all = [...command, "--port", "0", ...args];

@@ -1,28 +1,17 @@
 import { styleText } from "node:util";
-import { unmountBelow } from "../local/containers/disks/unmount-below.ts";
-import { isTrustedModel } from "../local/models/trusted-models.ts";
-import { LocalProvider } from "../local/provider.ts";
 import type { LocalProviderOptions } from "../local/provider-options.ts";
-import { dockerSandbox } from "../local/sandbox/docker/docker-sandbox.ts";
-import type { Sandbox } from "../local/sandbox/sandbox.ts";
-import { sweepTemporaryDataDirs, TemporaryDataDir } from "../local/store/temporary-data-dir.ts";
-import { endOnSignal, runAtExit, type Stoppable } from "./end-on-signal.ts";
-import { type FoundSandbox, findSandbox, type SandboxName } from "./find-sandbox.ts";
-import { ECHO, loadModel, type ModelChoice } from "./load-model.ts";
+import { endOnSignal, type Stoppable } from "./end-on-signal.ts";
+import type { FoundSandbox } from "./find-sandbox.ts";
+import { ECHO } from "./load-model.ts";
+import { type OpenedProvider, openProvider, type ProviderChoice } from "./open-provider.ts";
+import { ProgressLine } from "./progress-line.ts";
 import { RequestPrinter } from "./request-printer.ts";
 import { toFlagError } from "./to-flag-error.ts";
 
 /** Options of `wink serve`. */
-export interface ServeOptions {
+export interface ServeOptions extends ProviderChoice {
   readonly port: number;
   readonly host: string;
-  /** Folder for all data. @default a temporary folder that is deleted at the end */
-  readonly dataDir?: string | undefined;
-  readonly sandbox: SandboxName;
-  /** Image for Podman or Docker. @default python:3.13-slim */
-  readonly sandboxImage?: string | undefined;
-  readonly model: ModelChoice;
-  readonly web?: string | undefined;
   readonly apiKey?: string | undefined;
   /** Host names that clients may use without a key, in addition to `localhost`. */
   readonly allowHost?: readonly string[] | undefined;
@@ -35,55 +24,36 @@ export interface ServeOptions {
 
 /** Starts a local provider, prints its URL and each request, and runs until a signal ends the process. */
 export async function serve(options: ServeOptions, host: Stoppable = process): Promise<void> {
-  const folder = options.dataDir === undefined ? createDataDir() : null;
-  let provider: LocalProvider | null = null;
+  const progress = new ProgressLine(process.stderr);
+  let opening: Promise<OpenedProvider> | null = null;
   let isEnding = false;
   const end = async () => {
     isEnding = true;
-    await provider?.[Symbol.asyncDispose]();
-    folder?.[Symbol.dispose]();
+    progress.clear();
+    const opened = await opening?.catch(() => null);
+    await opened?.[Symbol.asyncDispose]();
   };
   const signals = endOnSignal(end, { code: 0, host });
   try {
-    const { web, apiKey, port } = options;
-    const sandbox = createSandbox(options);
-    const { model, name } = await loadModel(options.model);
-    const dataDir = folder?.path ?? options.dataDir;
-    const onRequest = createRequestListener(options);
-    provider = new LocalProvider({
-      ...{ model, sandbox, dataDir, web, apiKey, onRequest },
+    progress.show("Starting the local provider …");
+    opening = openProvider(options, {
+      apiKey: options.apiKey,
+      onRequest: createRequestListener(options),
       allowedHosts: options.allowHost,
       allowedOrigins: options.allowOrigin,
     });
-    const author = isTrustedModel(model) ? "user" : "model";
-    const chosen = await findSandbox(sandbox, undefined, author);
-    const { url } = await provider.listen({ port, host: options.host }); // the first line follows at once
-    if (!isEnding) printServer(options, { url, model: name, sandbox: chosen });
+    const opened = await opening;
+    const sandbox = await opened.findSandbox();
+    const { port, host: address } = options;
+    const { url } = await opened.provider.listen({ port, host: address }); // the first line follows at once
+    progress.clear();
+    if (!isEnding) printServer(options, { url, model: opened.modelName, sandbox });
   } catch (error) {
     if (isEnding) return; // a signal ended the process first; later errors do not matter
     signals[Symbol.dispose]();
     await end();
     throw toFlagError(error);
   }
-}
-
-function createSandbox({ sandbox, sandboxImage: image }: ServeOptions): SandboxName | Sandbox {
-  if (sandbox !== "docker" && sandbox !== "podman") return sandbox;
-  return dockerSandbox({ engine: sandbox, image });
-}
-
-/** Creates a temporary data folder that is removed on disposal, or at the latest when the process exits. */
-function createDataDir(): Disposable & { readonly path: string } {
-  void sweepTemporaryDataDirs(unmountBelow);
-  const folder = new TemporaryDataDir();
-  const removal = runAtExit(() => {
-    try {
-      folder[Symbol.dispose]();
-    } catch {
-      // A container's disk is still in use. The next start removes the folder.
-    }
-  });
-  return { path: folder.path, [Symbol.dispose]: () => removal[Symbol.dispose]() };
 }
 
 function createRequestListener({ json, quiet }: ServeOptions): LocalProviderOptions["onRequest"] {

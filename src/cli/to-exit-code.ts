@@ -1,9 +1,15 @@
 import { CommanderError } from "commander";
-import { WinkError } from "../base/errors.ts";
+import { formatError } from "./format-error.ts";
+
+/** How errors are printed. */
+export interface ErrorFormat {
+  /** Whether to print the class, the cause and the stack. @default false */
+  readonly debug?: boolean | undefined;
+}
 
 /** Returns the exit code for the error of a command. Prints the error unless Commander has already done so. */
-export function toExitCode(error: unknown): number {
+export function toExitCode(error: unknown, { debug = false }: ErrorFormat = {}): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-  console.error(error instanceof WinkError ? `${error.name}: ${error.message}` : error);
+  console.error(debug ? error : formatError(error));
   return 1;
 }

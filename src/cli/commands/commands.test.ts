@@ -5,10 +5,12 @@ import type { Command } from "commander";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { toExitCode } from "../to-exit-code.ts";
 import { createMountCommand } from "./create-mount-command.ts";
+import { createRunCommand } from "./create-run-command.ts";
 import { createServeCommand } from "./create-serve-command.ts";
 
-const { serve } = vi.hoisted(() => ({ serve: vi.fn() }));
+const { serve, runProgram } = vi.hoisted(() => ({ serve: vi.fn(), runProgram: vi.fn() }));
 vi.mock("../serve.ts", () => ({ serve }));
+vi.mock("../run-program.ts", () => ({ runProgram }));
 
 let folder = "";
 
@@ -25,6 +27,7 @@ afterEach(() => {
 
 const commands: Readonly<Record<string, () => Command>> = {
   mount: createMountCommand,
+  run: createRunCommand,
   serve: createServeCommand,
 };
 
@@ -56,7 +59,7 @@ async function run(name: string, ...args: readonly string[]) {
 }
 
 describe("the commands of wink", () => {
-  test.each(["mount", "serve"])("%s --help has examples and is a success", async (name) => {
+  test.each(["mount", "run", "serve"])("%s --help has examples and is a success", async (name) => {
     const { out, exitCode } = await run(name, "--help");
     expect(out).toContain(`Examples:\n  wink ${name}`);
     expect(exitCode).toBe(0);
@@ -66,6 +69,8 @@ describe("the commands of wink", () => {
     ["mount", [], "missing required argument 'path'"],
     ["mount", [".", "--max-bytes", "-1"], "Use an integer of 0 or more."],
     ["mount", [".", "--max-bytes", "9007199254740993"], "Use an integer of 0 or more."],
+    ["run", [], "missing required argument 'program'"],
+    ["run", ["--upstream", "http://127.0.0.1:1", "agent.mts"], "must be used together"],
     ["serve", ["--port", "65536"], "Use an integer from 0 to 65535."],
     ["serve", ["--port", "http"], "Use an integer from 0 to 65535."],
     ["serve", ["--upstream", "http://127.0.0.1:1"], "must be used together"],
@@ -91,7 +96,7 @@ describe("the commands of wink", () => {
     writeFileSync(join(folder, "a.txt"), "one");
     const { err, exitCode } = await run("mount", folder, "--max-bytes", "2");
     expect({ err, exitCode }).toEqual({
-      err: expect.stringMatching(/^\w+Error: .*3/),
+      err: expect.stringMatching(/^error: .*3/),
       exitCode: 1,
     });
   });
@@ -99,7 +104,8 @@ describe("the commands of wink", () => {
   test("exits with 1 for an unexpected error, and prints it", async () => {
     serve.mockRejectedValueOnce(new TypeError("broken"));
     const { err, exitCode } = await run("serve");
-    expect({ err, exitCode }).toEqual({ err: "TypeError: broken\n", exitCode: 1 });
+    const hint = "(this is a bug in wink; run the command again with --debug to see where)";
+    expect({ err, exitCode }).toEqual({ err: `error: broken\n${hint}\n`, exitCode: 1 });
   });
 
   test("serve uses an echo on port 8484 by default", async () => {
@@ -112,6 +118,21 @@ describe("the commands of wink", () => {
       json: false,
       quiet: false,
       model: { script: undefined },
+    });
+  });
+
+  test("run passes flags after the program to the program, and returns its exit code", async () => {
+    vi.stubEnv("WINK_SANDBOX_IMAGE", undefined);
+    runProgram.mockResolvedValueOnce(7);
+    const flags = ["--model", "turns.json", "--requests", "agent.mts", "--json", "--model", "x"];
+    const { exitCode } = await run("run", ...flags);
+    expect(exitCode).toBe(7);
+    expect(runProgram).toHaveBeenLastCalledWith({
+      program: "agent.mts",
+      args: ["--json", "--model", "x"],
+      provider: { sandbox: "auto", model: { script: "turns.json" } },
+      json: false,
+      requests: true,
     });
   });
 

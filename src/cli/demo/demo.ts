@@ -11,6 +11,7 @@ import { Session } from "../../session/session.ts";
 import { type RecordingBus, recordingBus } from "../../testing/recording-bus.ts";
 import { endOnSignal, removeAtExit, type Stoppable, TemporaryFolder } from "../end-on-signal.ts";
 import { type FoundSandbox, findSandbox, type SandboxName } from "../find-sandbox.ts";
+import { ProgressLine, type Terminal } from "../progress-line.ts";
 import { createGreenhousePrompt, createGreenhouseWorkspace, LOG, vents } from "./greenhouse.ts";
 import { greenhouseModel, writeWebPages } from "./greenhouse-model.ts";
 import {
@@ -31,6 +32,8 @@ export interface DemoOptions {
   readonly sandbox?: SandboxName;
   /** Sandboxes to choose from. @default all of the library */
   readonly candidates?: readonly Sandbox[];
+  /** Where progress is shown with `json`, if it is a terminal. @default standard error */
+  readonly terminal?: Terminal;
 }
 
 /** The same relative path from the source and from the compiled file. */
@@ -41,18 +44,22 @@ const REPOSITORY = fileURLToPath(new URL("../../../examples/greenhouse", import.
  * end.
  */
 export async function demo(
-  { json, sandbox: which = "auto", candidates }: DemoOptions,
+  { json, sandbox: which = "auto", candidates, terminal = process.stderr }: DemoOptions,
   host: Stoppable = process,
 ): Promise<void> {
   using folder = new TemporaryFolder("wink-demo-");
+  const progress = new ProgressLine(terminal);
+  progress.show(json ? "Running the demo …" : "Choosing a sandbox …");
   const stop = new AbortController();
   const [web, dataDir] = [join(folder.path, "web"), join(folder.path, "provider")];
   await writeWebPages(web);
   const sandbox = await findSandbox(which, candidates, "user");
+  if (!json) progress.clear();
   const hasPython = sandbox.name !== null;
   const model = greenhouseModel({ hasPython });
   await using provider = new LocalProvider({ model, sandbox: which, dataDir, web });
-  const run = runDemo(provider, { folder: folder.path, json, signal: stop.signal, sandbox });
+  const started = { folder: folder.path, json, signal: stop.signal, sandbox, progress };
+  const run = runDemo(provider, started).finally(() => progress.clear());
   const end = async () => {
     stop.abort();
     await provider[Symbol.asyncDispose]();
@@ -70,6 +77,7 @@ interface DemoRun {
   readonly json: boolean;
   readonly signal: AbortSignal;
   readonly sandbox: FoundSandbox;
+  readonly progress: ProgressLine;
 }
 
 async function runDemo(provider: LocalProvider, run: DemoRun): Promise<void> {
@@ -107,6 +115,7 @@ async function runDemo(provider: LocalProvider, run: DemoRun): Promise<void> {
       hostedCalls,
       events: bus.events,
     };
+    run.progress.clear();
     console.log(JSON.stringify({ ...told, ...rest }, null, 2));
     return;
   }

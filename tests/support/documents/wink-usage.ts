@@ -36,7 +36,7 @@ const isPlaceholder = (word: string): boolean => /^(?:…|\.\.\.|<.*>|\[.*\])$/.
 
 /** Creates `wink` with commands that do nothing and print nothing. */
 function createSilentProgram(): Command {
-  const wink = createProgram("0.0.0");
+  const wink = createProgram("0.0.0", { demo: async () => {}, doctor: async () => 0 });
   for (const command of [wink, ...wink.commands]) {
     command.exitOverride().configureOutput({ writeOut: () => {}, writeErr: () => {} });
     command.showHelpAfterError(false);
