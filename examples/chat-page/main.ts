@@ -1,4 +1,5 @@
 /** A chat in the browser, with two messages sent by a program; run server.ts to see the page. */
+// With `--live`, OpenAI's API answers: set OPENAI_API_KEY.
 // needs: hono
 import { createAdapter } from "./assistant.ts";
 import { createChatApp } from "./chat-app.ts";
