@@ -1,5 +1,11 @@
 import { expect, test, vi } from "vitest";
-import * as edge from "./edge.ts";
+import {
+  ContainerFilesystem,
+  ContainerManager,
+  createMountWorkspace,
+  OpenAIContainerWorkspaceSection,
+  undiciTransport,
+} from "./edge.ts";
 
 const NODE_ONLY =
   'Node, and this bundle was built for an edge runtime or a browser. Run it on Node, in a bundle without the conditions "workerd", "edge-light", "worker" or "browser".';
