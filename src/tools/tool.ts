@@ -18,7 +18,10 @@ export interface ToolOptions<Params, Result> {
   readonly description: string;
   /** Schema of the params: an object at its root, or `null` if the tool takes none. */
   readonly params: Schema<Params> | null;
-  /** Schema that validates the handler's value. If omitted, the handler may return any value. */
+  /**
+   * Schema of the result's value: the type that the handler must return, and the form of the examples.
+   * Only outputs of a provider are validated at run time. If omitted, the handler may return any value.
+   */
   readonly result?: Schema<Result> | null | undefined;
   /** Runs locally. `null` only for tools that a provider runs. */
   readonly handler: ToolHandler<Params, NoInfer<Result>> | null;
@@ -81,7 +84,7 @@ export class Tool<Params = unknown, Result = unknown> {
   readonly params: Schema<Params> | null;
   /** `params` as the JSON Schema sent to the model. */
   readonly paramsSchema: JsonSchema;
-  /** Schema that validates the handler's value, or `null` if any value is allowed. */
+  /** Schema of the result's value, or `null` if any value is allowed. */
   readonly result: Schema<Result> | null;
   /** `result` as JSON Schema. */
   readonly resultSchema: JsonSchema | null;
