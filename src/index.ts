@@ -87,6 +87,7 @@ export {
   type ApplyPatchCall,
   type ApplyPatchConfig,
   type ApplyPatchResult,
+  type ApplyPatchToolOptions,
   applyPatchTool,
 } from "./tools/hosted/apply-patch.ts";
 export type {
@@ -101,6 +102,7 @@ export {
   type CodeInterpreterCall,
   type CodeInterpreterConfig,
   type CodeInterpreterResult,
+  type ContainerOptions,
   codeInterpreterTool,
   type ExistingContainerRef,
   type MemoryLimit,
@@ -114,23 +116,36 @@ export {
   type FileSearchRanking,
   type FileSearchResult,
   fileSearchTool,
+  type HybridSearchWeights,
 } from "./tools/hosted/file-search.ts";
 export {
   type GeneratedImage,
   type ImageGenerationConfig,
   type ImageGenerationResult,
+  type ImageMask,
+  type ImageSize,
   imageGenerationTool,
 } from "./tools/hosted/image-generation.ts";
 export {
   type McpApprovalRequest,
+  type McpApprovalRules,
   type McpApprover,
   type McpCall,
   type McpConfig,
+  type McpListedTool,
   type McpResult,
+  type McpToolFilter,
+  type McpToolOptions,
   mcpTool,
 } from "./tools/hosted/mcp.ts";
-export type { NetworkPolicy } from "./tools/hosted/network-policy.ts";
+export type {
+  NetworkAllowlist,
+  NetworkDisabled,
+  NetworkPolicy,
+} from "./tools/hosted/network-policy.ts";
 export {
+  type ContainerEnvironment,
+  type LocalEnvironment,
   type ShellCall,
   type ShellConfig,
   type ShellExecutor,
@@ -138,6 +153,7 @@ export {
   type ShellOutput,
   type ShellResult,
   type ShellRunOptions,
+  type ShellToolOptions,
   shellTool,
 } from "./tools/hosted/shell.ts";
 export {
@@ -201,7 +217,13 @@ export {
   SessionStoreError,
   type SessionStoreErrorOptions,
 } from "./session/session-store.ts";
-export { defineSlice, type Slice, type SliceOptions, type SlicePolicy } from "./session/slice.ts";
+export {
+  defineSlice,
+  type Reducers,
+  type Slice,
+  type SliceOptions,
+  type SlicePolicy,
+} from "./session/slice.ts";
 export { type Snapshot, SnapshotError, SnapshotRestoreError } from "./session/snapshot.ts";
 
 // Adapters
@@ -238,7 +260,7 @@ export { StreamReadError } from "./adapter/stream/stream-read-error.ts";
 export type { ThrottlePolicy } from "./adapter/throttle.ts";
 export type { ResponsePart, TurnObserver } from "./adapter/turn-observer.ts";
 export { Budget, type BudgetOptions, BudgetTracker } from "./base/budget.ts";
-export { type Clock, systemClock } from "./base/clock.ts";
+export { type Clock, type SleepOptions, systemClock } from "./base/clock.ts";
 export { Deadline } from "./base/deadline.ts";
 export type { Logger } from "./base/logger.ts";
 export type { TokenUsage } from "./base/usage.ts";
@@ -253,11 +275,15 @@ export {
   WinkError,
 } from "./base/errors.ts";
 export {
+  type BudgetDimension,
   BudgetExceededError,
+  type BudgetExcess,
   DeadlineExceededError,
+  type EvaluationErrorDetails,
   type EvaluationPhase,
   type PartialResponse,
   PromptEvaluationError,
   ThrottleError,
+  type ThrottleErrorDetails,
   type ThrottleKind,
 } from "./base/evaluation-errors.ts";

@@ -20,11 +20,17 @@ export interface PartialResponse {
 
 /** Details of a {@link PromptEvaluationError}. */
 export interface EvaluationErrorDetails {
+  /** Name of the prompt. */
   readonly promptName: string;
+  /** Where the evaluation failed. */
   readonly phase: EvaluationPhase;
+  /** What the provider answered, parsed if it was JSON. @default null */
   readonly providerPayload?: unknown;
+  /** Provider's id of the failed request. @default null */
   readonly requestId?: string | null | undefined;
+  /** Results collected before the failure. @default no results */
   readonly partial?: PartialResponse | undefined;
+  /** The underlying error. */
   readonly cause?: unknown;
 }
 
@@ -57,9 +63,11 @@ export type ThrottleKind = "rate_limit" | "quota_exhausted" | "timeout" | "serve
 
 /** Details of a {@link ThrottleError}. */
 export interface ThrottleErrorDetails extends Omit<EvaluationErrorDetails, "phase"> {
+  /** Why the provider did not accept the request. */
   readonly kind: ThrottleKind;
+  /** How long the provider asked to wait, in milliseconds. @default null */
   readonly retryAfterMs?: number | null | undefined;
-  /** @default 1 */
+  /** Number of requests that were sent. @default 1 */
   readonly attempts?: number | undefined;
 }
 
@@ -113,8 +121,11 @@ export class BudgetExceededError extends PromptEvaluationError {
 
 /** The limit that was exceeded, and by how much. */
 export interface BudgetExcess {
+  /** The limit that was exceeded. */
   readonly dimension: BudgetDimension;
+  /** Tokens used. */
   readonly used: number;
+  /** Tokens allowed. */
   readonly limit: number;
 }
 

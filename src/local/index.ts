@@ -28,7 +28,13 @@ export type {
   SandboxProcess,
   ShellRun,
 } from "./sandbox/sandbox.ts";
-export { sandboxedShell } from "./sandbox/sandboxed-shell.ts";
+export {
+  type SandboxedShell,
+  type SandboxedShellLimits,
+  type SandboxedShellOptions,
+  type SandboxedShellOutput,
+  sandboxedShell,
+} from "./sandbox/sandboxed-shell.ts";
 export type {
   LocalTool,
   LocalToolCall,

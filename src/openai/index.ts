@@ -23,7 +23,7 @@ export type {
 export type { OpenAIClientConfig } from "./http/client-config.ts";
 export { openAIClient } from "./http/http-client.ts";
 export { type UploadFileOptions, uploadFile } from "./http/upload-file.ts";
-export type { OpenAIModelConfig, ReasoningConfig } from "./model-config.ts";
+export type { OpenAIModelConfig, ReasoningConfig, Verbosity } from "./model-config.ts";
 
 // Tools
 

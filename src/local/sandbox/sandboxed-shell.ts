@@ -40,8 +40,16 @@ export interface SandboxedShellOutput {
   readonly stderr: string;
   /** How the command ended. */
   readonly outcome:
-    | { readonly type: "exit"; readonly exitCode: number }
-    | { readonly type: "timeout" };
+    | {
+        /** The command ended by itself. */
+        readonly type: "exit";
+        /** The exit code of the command. */
+        readonly exitCode: number;
+      }
+    | {
+        /** The command was stopped at its time limit. */
+        readonly type: "timeout";
+      };
 }
 
 /** Runs commands in a sandbox. Pass it to `shellTool` as the executor. */
@@ -51,9 +59,11 @@ export interface SandboxedShell extends AsyncDisposable {
     commands: readonly string[],
     limits: SandboxedShellLimits,
   ): Promise<readonly SandboxedShellOutput[]>;
+  /** Ends the sandbox and its processes. The next run starts another. */
+  close(): Promise<void>;
 }
 
-/** Creates an executor for shell commands that run on this host, with access to a single folder. Dispose of it when done. */
+/** Creates an executor for shell commands that run on this host, with access to a single folder. Close it when done. */
 export function sandboxedShell(options: SandboxedShellOptions): SandboxedShell {
   checkKnownKeys(options, "sandboxedShell", shellKeys);
   const { sandbox = "auto", root, memoryBytes = DEFAULT_MEMORY_BYTES } = options;
@@ -74,15 +84,18 @@ export function sandboxedShell(options: SandboxedShellOptions): SandboxedShell {
       for (const command of commands) outputs.push(await runShellCommand(process, command, limits));
       return outputs;
     },
-    async [Symbol.asyncDispose]() {
-      const opening = opened;
-      opened = undefined;
-      lifetime.abort(new Error("The shell was disposed of."));
-      lifetime = new AbortController();
-      const process = await opening?.catch(() => undefined); // it never started
-      await process?.[Symbol.asyncDispose]();
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   };
+
+  async function close(): Promise<void> {
+    const opening = opened;
+    opened = undefined;
+    lifetime.abort(new Error("The shell was disposed of."));
+    lifetime = new AbortController();
+    const process = await opening?.catch(() => undefined); // it never started
+    await process?.[Symbol.asyncDispose]();
+  }
 }
 
 async function runShellCommand(

@@ -43,7 +43,15 @@ export interface ImageGenerationConfig {
 export type ImageSize = "auto" | `${number}x${number}`;
 
 /** An uploaded file, or a URL, which may be a `data:` URL. */
-export type ImageMask = { readonly fileId: string } | { readonly imageUrl: string };
+export type ImageMask =
+  | {
+      /** Id of an uploaded image. */
+      readonly fileId: string;
+    }
+  | {
+      /** Address of an image, or a `data:` URL. */
+      readonly imageUrl: string;
+    };
 
 /** All images of an evaluation. */
 export interface ImageGenerationResult {

@@ -98,8 +98,11 @@ export interface McpCall {
 
 /** A tool that an MCP server lists. */
 export interface McpListedTool {
+  /** Name of the tool on its server. */
   readonly name: string;
+  /** The server's description, or `null` if it has none. */
   readonly description: string | null;
+  /** JSON Schema of the tool's arguments. */
   readonly inputSchema: JsonSchema;
 }
 

@@ -15,11 +15,13 @@ export type NetworkPolicy = NetworkDisabled | NetworkAllowlist;
 
 /** Blocks all network access. */
 export interface NetworkDisabled {
+  /** Identifies a policy without network. */
   readonly type: "disabled";
 }
 
 /** Allows requests to the listed hosts only. */
 export interface NetworkAllowlist {
+  /** Identifies a policy with a list of hosts. */
   readonly type: "allowlist";
   /** Bare host names, at least one. */
   readonly allowedDomains: readonly string[];
