@@ -40,9 +40,9 @@ const isDemo = !live && !process.stdin.isTTY;
 const directory = isDemo ? await mkdtemp(join(tmpdir(), "terminal-chat-")) : folder;
 try {
   if (isDemo) {
-    await chat(demoLines(["I bake on Mondays.", "/usage", "/exit"]));
-    await chat(demoLines(["When do I bake?", "/exit"])); // the same session, opened again
-  } else await chat(typedLines());
+    await chat(playLines(["I bake on Mondays.", "/usage", "/exit"]));
+    await chat(playLines(["When do I bake?", "/exit"])); // the same session, opened again
+  } else await chat(readLines());
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;
@@ -104,7 +104,7 @@ function isMistake(error: unknown): boolean {
   return error instanceof Error && error.cause instanceof InvalidOptionError;
 }
 
-async function* typedLines(): AsyncGenerator<string> {
+async function* readLines(): AsyncGenerator<string> {
   const { stdin, stdout } = process;
   const terminal = createInterface({ input: stdin, ...(stdin.isTTY && { output: stdout }) });
   const onInterrupt = () => (stopAnswer ? stopAnswer() : terminal.close());
@@ -122,7 +122,7 @@ async function* typedLines(): AsyncGenerator<string> {
   }
 }
 
-async function* demoLines(lines: readonly string[]): AsyncGenerator<string> {
+async function* playLines(lines: readonly string[]): AsyncGenerator<string> {
   for (const line of lines) {
     console.log(`> ${line}`);
     yield line;
