@@ -19,6 +19,18 @@ test("the package has exactly these entry points", () => {
   });
 });
 
+test("bundles for edge runtimes and browsers get edge.js instead of the files that need Node", () => {
+  expect(manifest.imports).toEqual({
+    "#host/*": {
+      workerd: "./dist/openai/edge.js",
+      "edge-light": "./dist/openai/edge.js",
+      worker: "./dist/openai/edge.js",
+      browser: "./dist/openai/edge.js",
+      default: "./dist/openai/*.js",
+    },
+  });
+});
+
 test("the command has two names, because npx wink is another package", () => {
   expect(manifest.bin).toEqual({
     weakincentives: "./dist/cli/main.js",
