@@ -25,7 +25,7 @@ function handleFailure(error: unknown): string {
   if (cause instanceof OpenAIRequestError)
     return `rejected with status ${cause.status}: fix the request`;
   if (cause instanceof OutputParseError) return `invalid answer, not retried: ${cause.text}`;
-  if (cause instanceof InvalidOptionError) return `mistake in this program: ${cause.field}`;
+  if (cause instanceof InvalidOptionError) return `mistake in this program: ${message}`;
   return `failed in phase ${phase} after ${partial.turns} turn: ${message}`;
 }
 
@@ -64,5 +64,5 @@ console.log(handleFailure(await adapter.evaluate(grader, { signal }).catch((erro
 // prints: invalid answer, not retried: {"grade":7}
 // prints: failed in phase response after 1 turn: The answer is incomplete: the provider's content filter blocked it. Rephrase the task.
 // prints: rejected with status 401: fix the request
-// prints: mistake in this program: evaluate(maxTurns)
+// prints: mistake in this program: evaluate(maxTurns) must be a positive integer, got 0. Omit it for 50.
 // prints: canceled: the user left
