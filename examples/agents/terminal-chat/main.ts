@@ -110,11 +110,15 @@ async function* readLines(): AsyncGenerator<string> {
   const onInterrupt = () => (stopAnswer ? stopAnswer() : terminal.close());
   terminal.on("SIGINT", onInterrupt);
   process.on("SIGINT", onInterrupt);
+  let isOpen = true;
+  terminal.once("close", () => {
+    isOpen = false;
+  });
   try {
     terminal.prompt();
     for await (const line of terminal) {
       yield line;
-      terminal.prompt();
+      if (isOpen) terminal.prompt();
     }
   } finally {
     terminal.close();
