@@ -66,14 +66,14 @@ test("agent local-model exits with 1 and names a server that cannot be reached",
   expect(stderr).toContain("http://127.0.0.1:9/v1/chat/completions could not be reached");
 });
 
-test("agent data-analysis leaves nothing behind when it is interrupted while code has run", async () => {
+test("agent data-analysis keeps the results of an interrupted run, and leaves the data as it was", async () => {
   const waiting = Promise.withResolvers<void>();
   const code = `import os
 os.mkdir("/mnt/data/results")
 open("/mnt/data/results/figures.csv", "w").write("rye,42\\n")
 print(open("/mnt/data/data/sales.csv").read())`;
   const live = await serve(({ items }) => {
-    if (!JSON.stringify(items).includes("results/figures.csv")) return [{ code }];
+    if (!JSON.stringify(items).includes("os.mkdir")) return [{ code }];
     waiting.resolve();
     return [{ stall: 600_000 }];
   });
@@ -88,6 +88,7 @@ print(open("/mnt/data/data/sales.csv").read())`;
     stderr: "Interrupted.\n",
     leftovers: [],
   });
+  expect(await readFile(join(out, "results/figures.csv"), "utf8")).toBe("rye,42\n");
   expect(await readFile(join(folder, "sales.csv"), "utf8")).toBe("bread,loaves\nrye,42\n");
 });
 

@@ -85,7 +85,7 @@ async function analyze(hostPath: string): Promise<void> {
     session,
     mounts: [{ hostPath, mountPath: "data", includeGlob: ["*.csv"], maxBytes: 50_000_000 }],
     allowedHostRoots: [hostPath],
-    syncPolicy: "eachTurn", // a failure loses no result of earlier turns
+    syncPolicy: "eachTurn", // a lost container loses no result of earlier turns
     syncDestination: join(sample, "synced"),
     deleteOnCleanup: true,
   });
