@@ -79,6 +79,7 @@ test("checkPublishedLinks() reports a link to a file that is not published", () 
   expect(checkPublishedLinks(text, published)).toEqual([
     "docs/page.md:2: docs/guides/tools.md is not in the package",
   ]);
+  expect(checkPublishedLinks(text, published, ["docs/guides/"])).toEqual([]);
   expect(checkPublishedLinks(text, new Set(["README.md"]))).toEqual([]);
 });
 
@@ -143,6 +144,7 @@ describe("checkShellBlocks()", () => {
     ["node src/cli/main.ts serve --prot 1", "error: unknown option '--prot'"],
     ["npx nothing", "npx does not find nothing"],
     ["node agent.mts", "agent.mts does not exist, and the page does not say what is in it"],
+    ["cp node_modules/weakincentives/x.ts x.mts", "weakincentives/x.ts does not exist"],
     ["echo 1 && rimraf /", "rimraf is not one of the programs that pages may use"],
     ["cat $(find . -name x)", "find is not one of the programs that pages may use"],
     ["OPENAI_APY_KEY=x npm test", "nothing reads the variable OPENAI_APY_KEY"],
@@ -166,6 +168,7 @@ OPENAI_API_KEY=local node agent.mts | head -n 1
 npx wink serve --port 0 --json > provider.json & # in the background
 until [ -s provider.json ]; do sleep 0.1; done
 npx vitest run; node examples/rollback.ts
+cp node_modules/weakincentives/README.md notes.json && cat notes.json
 \`\`\``;
     expect(checkShellBlocks(page(text), context)).toEqual([]);
   });

@@ -34,7 +34,7 @@ export function checkShellBlocks(page: Page, context: CommandContext): readonly 
     .filter(({ language }) => language === "sh")
     .flatMap((fence) =>
       parseShell(fence.text).flatMap((command) => {
-        for (const file of command.written) told.add(file);
+        for (const file of findWrittenFiles(command)) told.add(file);
         const problems = checkCommand(page, command, told, context);
         return problems.map((problem) => `${page.path}:${fence.line + command.line}: ${problem}`);
       }),
@@ -153,13 +153,20 @@ function findNamedFiles(page: Page): Set<string> {
   return new Set(page.inlineCode.map(({ text }) => text));
 }
 
+/** The files that a command creates: targets of redirections, and of `cp`. */
+function findWrittenFiles({ words, written }: ShellCommand): readonly string[] {
+  return words[0] === "cp" ? [...written, words.at(-1) ?? ""] : written;
+}
+
 function isKnownFile(
   file: string,
   told: ReadonlySet<string>,
   page: Page,
-  { files }: Repository,
+  { files, published }: Repository,
 ): boolean {
   const path = file.replace(/^\.\//, "");
+  const [, packed] = /^node_modules\/weakincentives\/(.*)$/.exec(path) ?? [];
+  if (packed !== undefined) return published.has(packed);
   const isHere = files.has(path) || files.has(posix.join(posix.dirname(page.path), path));
   return isHere || told.has(path) || told.has(file);
 }

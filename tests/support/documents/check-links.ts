@@ -14,7 +14,10 @@ export function checkLinks(page: Page, repository: Repository): readonly string[
   return [...broken, ...undefinedLabels];
 }
 
-/** Finds links of a published page to files that are neither published nor among the exceptions. */
+/**
+ * Finds links of a published page to files that are neither published nor among the exceptions: files, and folders
+ * with a slash at the end.
+ */
 export function checkPublishedLinks(
   page: Page,
   published: ReadonlySet<string>,
@@ -23,7 +26,9 @@ export function checkPublishedLinks(
   if (!published.has(page.path)) return [];
   return page.links.flatMap(({ target, line }) => {
     const path = toPath(page, target);
-    if (path === undefined || hasPath(published, path) || exceptions.includes(path)) return [];
+    if (path === undefined || hasPath(published, path)) return [];
+    if (exceptions.some((one) => path === one || (one.endsWith("/") && path.startsWith(one))))
+      return [];
     return [`${page.path}:${line}: ${path} is not in the package`];
   });
 }
