@@ -40,7 +40,7 @@ function listValueImports(file: string) {
   const code = sources.get(file)?.replaceAll(/\/\*[\s\S]*?\*\//g, "") ?? "";
   const statements = [
     ...code.matchAll(/^(?:import|export)\b(?! type\b)(?<names>[\s\w{},*]*?)"(?<path>[^"]+)"/gm),
-    ...code.matchAll(/\bimport\((?<names>\s*)"(?<path>[^"]+)"/g),
+    ...code.matchAll(/(?<!typeof )\bimport\((?<names>\s*)"(?<path>[^"]+)"/g),
   ];
   return statements.map(({ groups: { names = "", path = "" } = {} }) => ({
     path: path.startsWith(".") ? posix.join(posix.dirname(file), path) : path,

@@ -13,7 +13,7 @@ const refuse = InvalidOptionError.at("attach(files)");
 
 /** Reads a file that a prompt attaches. Throws `InvalidOptionError` if it is empty, too large or not readable. */
 export async function readAttachment(path: string, limit: AttachmentLimit): Promise<Uint8Array> {
-  const { readFile, stat } = loadFileSystem(path);
+  const { readFile, stat } = loadFileSystem(path).promises;
   try {
     const { size } = await stat(path);
     checkAttachedSize(size, path, limit);

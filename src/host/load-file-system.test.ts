@@ -1,4 +1,4 @@
-import * as fs from "node:fs/promises";
+import * as fs from "node:fs";
 import { afterEach, expect, test, vi } from "vitest";
 import { loadFileSystem } from "./load-file-system.ts";
 
@@ -7,7 +7,7 @@ afterEach(() => {
 });
 
 test("returns Node's file system", () => {
-  expect(loadFileSystem("a.png").readFile).toBe(fs.readFile);
+  expect(loadFileSystem("a.png").openAsBlob).toBe(fs.openAsBlob);
 });
 
 test.each([

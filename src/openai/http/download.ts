@@ -54,7 +54,7 @@ export async function saveContainerFile(
 ): Promise<number> {
   const request = toFileRequest(client, containerId, fileId, options);
   options.signal?.throwIfAborted();
-  const { open, rm } = loadFileSystem(path);
+  const { open, rm } = loadFileSystem(path).promises;
   const wrapHostErrors = async <Result>(work: Promise<Result>): Promise<Result> => {
     try {
       return await work;

@@ -1,5 +1,6 @@
 import { getErrorMessage, InvalidOptionError } from "../../base/errors.ts";
 import { readStringOrNull } from "../../base/json.ts";
+import { loadFileSystem } from "../../host/load-file-system.ts";
 import {
   checkKeys,
   checkSingleLine,
@@ -88,11 +89,11 @@ function checkOptions(path: string, options: UploadFileOptions): void {
 const MAX_FILE_BYTES = 512 * 1024 * 1024;
 
 async function openFile(path: string, options: UploadFileOptions): Promise<File> {
-  const [{ openAsBlob }, { stat }, { basename, extname }] = await Promise.all([
-    import("node:fs"),
-    import("node:fs/promises"),
-    import("node:path"),
-  ]);
+  const {
+    openAsBlob,
+    promises: { stat },
+  } = loadFileSystem(path);
+  const { basename, extname } = process.getBuiltinModule("node:path");
   const filename = options.filename ?? basename(path);
   checkFileType(extname(filename), filename, options.allowedTypes);
   const found = await stat(path).catch((error: unknown) => {
