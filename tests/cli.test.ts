@@ -1,5 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { EventEmitter } from "node:events";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { demo } from "../src/cli/demo/demo.ts";
 import { bubblewrapSandbox } from "../src/local/sandbox/bubblewrap/bubblewrap-sandbox.ts";
@@ -103,6 +106,22 @@ describe("wink demo", () => {
     );
     const document = JSON.parse(await captureDemo({ json: true, candidates }));
     expect(document.sandbox).toEqual({ name: null, reason: `bubblewrap: ${reason}` });
+  });
+
+  test("cleans up when the reader of its output closes the pipe", () => {
+    const temporary = mkdtempSync(join(tmpdir(), "wink-test-"));
+    try {
+      const env = { ...process.env, TMPDIR: temporary, FORCE_COLOR: undefined };
+      const command = `"${process.execPath}" src/cli/main.ts demo | head -n 30`;
+      const { stdout, stderr } = spawnSync("sh", ["-c", command], { encoding: "utf8", env });
+      expect({ lines: stdout.trim().split("\n").length, stderr }).toEqual({
+        lines: 30,
+        stderr: "",
+      });
+      expect(readdirSync(temporary)).toEqual([]);
+    } finally {
+      rmSync(temporary, { recursive: true, force: true });
+    }
   });
 
   test("exits with 130 on a signal after cleanup, without further output", async () => {

@@ -6,7 +6,8 @@ import { toExitCode } from "./to-exit-code.ts";
 // A reader that closes the pipe early, as in `wink demo | head`, is not a failure. A server runs on without it.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code !== "EPIPE") throw error;
-  if (process.argv[2] !== "serve") process.exit(0);
+  if (process.argv[2] === "serve") return;
+  if (!process.emit("SIGHUP")) process.exit(0); // a command with files of its own cleans up first
 });
 
 const { version }: { readonly version: string } = JSON.parse(
