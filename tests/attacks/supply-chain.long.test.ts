@@ -153,7 +153,10 @@ attemptRefused(
   },
   "node_modules/undici has BUSL-1.1, which is not on the list",
   () =>
-    change("package-lock.json", (lock) => void Object.assign(undici(lock), { license: "BUSL-1.1" })),
+    change(
+      "package-lock.json",
+      (lock) => void Object.assign(undici(lock), { license: "BUSL-1.1" }),
+    ),
 );
 
 attemptRefused(

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import { Readable } from "node:stream";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { BufferedResponse } from "./buffered-response.ts";
 import { listen } from "./listen.ts";
@@ -37,6 +38,10 @@ const createGet = (end = "close") =>
   `GET / HTTP/1.1\r\nhost: localhost\r\nconnection: ${end}\r\n\r\n`;
 const encode = (text: string) => new TextEncoder().encode(text);
 
+function toStream(chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>) {
+  return Readable.toWeb(Readable.from(chunks)) as ReadableStream<Uint8Array>;
+}
+
 /** A stream of 64 KiB chunks without an end, and how many of them were read. */
 function createEndlessBody() {
   const canceled = Promise.withResolvers<unknown>();
@@ -57,8 +62,7 @@ function createEndlessBody() {
 describe("a streamed response", () => {
   test("is sent in chunks, with its headers and its end", async () => {
     const socket = await connectTo(
-      () =>
-        new Response(ReadableStream.from([encode("a"), encode("b")]), { headers: { "x-a": "1" } }),
+      () => new Response(toStream([encode("a"), encode("b")]), { headers: { "x-a": "1" } }),
     );
     const heard = await exchange(socket, createGet());
     expect(heard).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
@@ -68,9 +72,7 @@ describe("a streamed response", () => {
   });
 
   test("has no chunks for a client of HTTP/1.0", async () => {
-    const socket = await connectTo(
-      () => new Response(ReadableStream.from([encode("a"), encode("b")])),
-    );
+    const socket = await connectTo(() => new Response(toStream([encode("a"), encode("b")])));
     const heard = await exchange(socket, "GET / HTTP/1.0\r\nhost: localhost\r\n\r\n");
     expect(heard).toMatch(/\r\n\r\nab$/);
     expect(heard).not.toMatch(/transfer-encoding/i);
@@ -97,7 +99,7 @@ describe("a streamed response", () => {
       yield encode("a");
       throw new Error("Lost.");
     };
-    const socket = await connectTo(() => new Response(ReadableStream.from(chunks())));
+    const socket = await connectTo(() => new Response(toStream(chunks())));
     const heard = await exchange(socket, createGet());
     expect(heard).toMatch(/\r\n\r\n1\r\na\r\n$/);
     expect(heard).not.toContain("Lost.");
@@ -140,7 +142,7 @@ describe("a streamed response", () => {
     const onWarning = ({ name }: Error) => void warnings.push(name);
     process.on("warning", onWarning);
     onTestFinished(() => void process.off("warning", onWarning));
-    const socket = await connectTo(() => new Response(ReadableStream.from([encode("a")])));
+    const socket = await connectTo(() => new Response(toStream([encode("a")])));
     const heard = await exchange(socket, createGet("keep-alive").repeat(30) + createGet());
     expect(heard.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(31);
     expect(warnings).toEqual([]);
