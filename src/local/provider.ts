@@ -73,8 +73,8 @@ export class LocalProvider implements AsyncDisposable {
     const { host = "127.0.0.1" } = options;
     const hasKey = this.#settings.apiKey !== undefined;
     if (!hasKey && !isLoopback(host)) throw createMissingKeyError(host);
-    const { app, connections, refuse } = await this.#getServer();
-    const fetch = (request: Request) => app.fetch(request);
+    const { api, connections, refuse } = await this.#getServer();
+    const { fetch } = api;
     const gate = hasKey ? undefined : this.#createGate(refuse);
     const upgrades = new Upgrades({ ...connections, fetch, gate });
     const listening = await listen(fetch, options, { upgrades, gate });
@@ -124,11 +124,11 @@ export class LocalProvider implements AsyncDisposable {
   }
 
   async #fetch(request: Request): Promise<Response> {
-    const { app, closing } = await this.#getServer();
+    const { api, closing } = await this.#getServer();
     if (this.#disposal) throw createDisposedError();
     const signal = AbortSignal.any([request.signal, closing]);
     try {
-      const response = await app.fetch(new Request(request, { signal }));
+      const response = await api.fetch(new Request(request, { signal }));
       request.signal.throwIfAborted();
       return response;
     } catch (error) {

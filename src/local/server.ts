@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { join } from "node:path";
-import type { Hono } from "hono";
 import { raceAbort } from "../base/clock.ts";
 import type { ApiProblem } from "./api-problem.ts";
 import { ChatCompletions } from "./chat/chat-completions.ts";
@@ -11,7 +10,7 @@ import { ContainerDisks } from "./containers/disks/container-disks.ts";
 import { findDiskSupport } from "./containers/disks/find-disk-support.ts";
 import { ConversationStore } from "./conversations/conversation-store.ts";
 import type { BufferedResponse } from "./http/buffered-response.ts";
-import { createApi } from "./http/create-api.ts";
+import { type Api, createApi } from "./http/create-api.ts";
 import { createRefusal } from "./http/create-refusal.ts";
 import { RequestLog } from "./http/request-log.ts";
 import { type Ids, randomIds } from "./ids.ts";
@@ -57,7 +56,7 @@ import type { WebPages } from "./web/web-pages.ts";
 export interface LocalServer extends AsyncDisposable {
   /** Aborts when the server closes. */
   readonly closing: AbortSignal;
-  readonly app: Hono;
+  readonly api: Api;
   readonly sandbox: GradedSandbox;
   /** Creates the response to a request from a socket that no route may see, and logs it. */
   readonly refuse: (incoming: IncomingMessage, problem: ApiProblem) => BufferedResponse;
@@ -104,26 +103,27 @@ export async function startServer(
   });
   const conversations = new Conversations({ store, named, threads, catalog });
   const log = onRequest ? new RequestLog({ clock, onRequest, onFault }) : null;
-  const app = createApi({ clock, ids, apiKey, onFault, log, sandbox });
-  compactionRoutes(app, { conversations, turns, seconds: nowSeconds, maxBodyBytes });
+  const api = createApi({ clock, ids, apiKey, onFault, log, sandbox });
+  const { routes } = api;
+  compactionRoutes(routes, { conversations, turns, seconds: nowSeconds, maxBodyBytes });
   const responses = new RunningTurns({ turns, conversations, clock });
   const background = new BackgroundResponses({ responses, conversations, store, catalog, onFault });
   const http = { maxBodyBytes, onFault, log };
-  responseRoutes(app, { responses, background, catalog, clock, ...http });
-  responseLifecycleRoutes(app, { store, background, catalog, clock });
+  responseRoutes(routes, { responses, background, catalog, clock, ...http });
+  responseLifecycleRoutes(routes, { store, background, catalog, clock });
   const completions = new ChatCompletions({ turns, clock, store: new CompletionStore(database) });
-  chatCompletionRoutes(app, { completions, ...http });
-  containerRoutes(app, { containers, files });
+  chatCompletionRoutes(routes, { completions, ...http });
+  containerRoutes(routes, { containers, files });
   const onDelete = (id: string) => vectorStores.files.removeEverywhere(id);
-  anthropicRoutes(app, { turns, files, containers, ids, clock, onDelete, ...http });
-  fileRoutes(app, { files, onDelete });
-  modelRoutes(app);
-  app.route("/v1", vectorStoreRoutes(vectorStores));
-  conversationRoutes(app, { conversations: named, catalog, maxBodyBytes });
-  uploadRoutes(app, { uploads, files });
+  anthropicRoutes(routes, { turns, files, containers, ids, clock, onDelete, ...http });
+  fileRoutes(routes, { files, onDelete });
+  modelRoutes(routes);
+  vectorStoreRoutes(routes, vectorStores);
+  conversationRoutes(routes, { conversations: named, catalog, maxBodyBytes });
+  uploadRoutes(routes, { uploads, files });
   return {
     closing: responses.closing,
-    app,
+    api,
     refuse: (incoming, problem) => createRefusal(incoming, problem, { ids, log }),
     sandbox,
     connections: { responses, catalog, ids, onFault, clock, maxBodyBytes, log },

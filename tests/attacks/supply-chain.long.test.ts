@@ -50,7 +50,7 @@ function attemptRefused(
 }
 
 const HASH = `sha512-${"A".repeat(86)}==`;
-const hono = (lock: Json) => lock["packages"]?.["node_modules/hono"] as Json;
+const undici = (lock: Json) => lock["packages"]?.["node_modules/undici"] as Json;
 
 test("the check accepts an unchanged copy", () => {
   expect(check()).toMatchObject({ status: 0, stderr: "" });
@@ -62,8 +62,8 @@ attemptRefused(
     tries: "lock a package without an integrity hash",
     shows: "The check names the entry and the command that locks it.",
   },
-  "node_modules/hono has no integrity hash: run npm run lockfile",
-  () => change("package-lock.json", (lock) => delete hono(lock)["integrity"]),
+  "node_modules/undici has no integrity hash: run npm run lockfile",
+  () => change("package-lock.json", (lock) => delete undici(lock)["integrity"]),
 );
 
 attempt(
@@ -111,10 +111,10 @@ attemptRefused(
     tries: "lock a package from a git repository",
     shows: "The check refuses a version that is not a published one.",
   },
-  "node_modules/hono has no published version: git+ssh://git@example.com/hono.git#0123",
+  "node_modules/undici has no published version: git+ssh://git@example.com/undici.git#0123",
   () =>
     change("package-lock.json", (lock) => {
-      Object.assign(hono(lock), { version: "git+ssh://git@example.com/hono.git#0123" });
+      Object.assign(undici(lock), { version: "git+ssh://git@example.com/undici.git#0123" });
     }),
 );
 
@@ -124,10 +124,10 @@ attemptRefused(
     tries: "lock a package that another host serves, with a matching hash",
     shows: "No entry may name its source; packages come from the installer's own registry.",
   },
-  "node_modules/hono names its source, https://packages.example.com/hono.tgz",
+  "node_modules/undici names its source, https://packages.example.com/undici.tgz",
   () =>
     change("package-lock.json", (lock) => {
-      Object.assign(hono(lock), { resolved: "https://packages.example.com/hono.tgz" });
+      Object.assign(undici(lock), { resolved: "https://packages.example.com/undici.tgz" });
     }),
 );
 
@@ -137,11 +137,11 @@ attemptRefused(
     tries: "add an install script to a package with a new version",
     shows: "The check refuses it until the script is reviewed and named in allowScripts.",
   },
-  "node_modules/hono runs a script when it is installed",
+  "node_modules/undici runs a script when it is installed",
   () =>
     change(
       "package-lock.json",
-      (lock) => void Object.assign(hono(lock), { hasInstallScript: true }),
+      (lock) => void Object.assign(undici(lock), { hasInstallScript: true }),
     ),
 );
 
@@ -151,9 +151,12 @@ attemptRefused(
     tries: "let a shipped package change to a license that forbids commercial use",
     shows: "The check refuses a license that is not on its list.",
   },
-  "node_modules/hono has BUSL-1.1, which is not on the list",
+  "node_modules/undici has BUSL-1.1, which is not on the list",
   () =>
-    change("package-lock.json", (lock) => void Object.assign(hono(lock), { license: "BUSL-1.1" })),
+    change(
+      "package-lock.json",
+      (lock) => void Object.assign(undici(lock), { license: "BUSL-1.1" }),
+    ),
 );
 
 attemptRefused(
@@ -163,7 +166,7 @@ attemptRefused(
     shows: "The committed table differs, so the change is seen in a review.",
   },
   "docs/licenses.md differs from package-lock.json: run npm run licenses",
-  () => change("package-lock.json", (lock) => void Object.assign(hono(lock), { license: "ISC" })),
+  () => change("package-lock.json", (lock) => void Object.assign(undici(lock), { license: "ISC" })),
 );
 
 attemptRefused(
@@ -172,8 +175,8 @@ attemptRefused(
     tries: "publish a package whose own license differs from the one that the lockfile records",
     shows: "The installed manifest is compared with the lockfile.",
   },
-  "node_modules/hono has the license UNLICENSED, and MIT in package-lock.json",
-  () => write("node_modules/hono/package.json", { license: "UNLICENSED" }),
+  "node_modules/undici has the license UNLICENSED, and MIT in package-lock.json",
+  () => write("node_modules/undici/package.json", { license: "UNLICENSED" }),
 );
 
 attemptRefused(
@@ -182,10 +185,10 @@ attemptRefused(
     tries: "lock a package with a hash that can be forged (SHA-1)",
     shows: "Only SHA-512 is accepted.",
   },
-  "node_modules/hono has no SHA-512 hash",
+  "node_modules/undici has no SHA-512 hash",
   () =>
     change("package-lock.json", (lock) => {
-      Object.assign(hono(lock), { integrity: "sha1-2jmj7l5rSw0yVb/vlWAYkK/YBwk=" });
+      Object.assign(undici(lock), { integrity: "sha1-2jmj7l5rSw0yVb/vlWAYkK/YBwk=" });
     }),
 );
 
@@ -195,8 +198,8 @@ attemptRefused(
     tries: "replace a package by a link to a folder of the machine",
     shows: "Links are refused, because nothing fixes their content.",
   },
-  "node_modules/hono is a link to a folder",
-  () => change("package-lock.json", (lock) => void Object.assign(hono(lock), { link: true })),
+  "node_modules/undici is a link to a folder",
+  () => change("package-lock.json", (lock) => void Object.assign(undici(lock), { link: true })),
 );
 
 attemptRefused(
@@ -206,13 +209,13 @@ attemptRefused(
       "name a repository instead of a version in package.json or in a dependency of a dependency",
     shows: "Both are refused: every range must be one of the registry's versions.",
   },
-  "package.json wants hono from github:attacker/hono: use a version of the registry",
+  "package.json wants undici from github:attacker/undici: use a version of the registry",
   () => {
     change("package.json", (manifest) => {
-      Object.assign(manifest["dependencies"] ?? {}, { hono: "github:attacker/hono" });
+      Object.assign(manifest["dependencies"] ?? {}, { undici: "github:attacker/undici" });
     });
     change("package-lock.json", (lock) => {
-      Object.assign(hono(lock), { dependencies: { evil: "https://example.com/evil.tgz" } });
+      Object.assign(undici(lock), { dependencies: { evil: "https://example.com/evil.tgz" } });
     });
   },
 );
@@ -266,10 +269,10 @@ attemptRefused(
       "leave a package in allowScripts that has no script yet, so that a later version may run one",
     shows: "A permission that is not in use is refused.",
   },
-  "allowScripts names hono, which has no install script: remove it",
+  "allowScripts names undici, which has no install script: remove it",
   () =>
     change("package.json", (manifest) => {
-      Object.assign(manifest["allowScripts"] ?? {}, { hono: true });
+      Object.assign(manifest["allowScripts"] ?? {}, { undici: true });
     }),
 );
 

@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { serve } from "@hono/node-server";
 import OpenAI from "openai";
 import type { Clock } from "../../src/base/clock.ts";
 import { type ContainerLimits, Containers } from "../../src/local/containers/containers.ts";
 import { createApi } from "../../src/local/http/create-api.ts";
+import { listen } from "../../src/local/http/listen.ts";
 import { randomIds } from "../../src/local/ids.ts";
 import { containerRoutes } from "../../src/local/routes/containers.ts";
 import { fileRoutes } from "../../src/local/routes/files.ts";
@@ -59,37 +59,28 @@ export async function startLocalStorage(options: LocalStorageOptions = {}) {
     ...{ database, files, dataDir, clock, ids, onFault },
     limits: options.uploadLimits,
   });
-  const app = createApi({
+  const { routes, fetch } = createApi({
     clock,
     ids,
     apiKey: null,
     log: null,
     onFault,
   });
-  uploadRoutes(app, { uploads, files });
-  fileRoutes(app, { files });
-  containerRoutes(app, { containers, files });
-  const { server, port } = await startListening(app.fetch);
-  const url = `http://127.0.0.1:${port}/v1`;
+  uploadRoutes(routes, { uploads, files });
+  fileRoutes(routes, { files });
+  containerRoutes(routes, { containers, files });
+  const listening = await listen(fetch, {});
+  const { url } = listening;
+  const port = Number(new URL(url).port);
   return {
     ...{ dataDir, clock: fake, database, files, containers, uploads, faults, url, port, host },
     client: new OpenAI({ baseURL: url, apiKey: "none", maxRetries: 0 }),
     async [Symbol.asyncDispose]() {
       await containers[Symbol.asyncDispose]();
       await uploads[Symbol.asyncDispose]();
-      if ("closeAllConnections" in server) server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await listening.close();
       database[Symbol.dispose]();
       folder?.[Symbol.dispose]();
     },
   };
-}
-
-async function startListening(fetch: (request: Request) => Response | Promise<Response>) {
-  return await new Promise<{ server: ReturnType<typeof serve>; port: number }>((resolve) => {
-    const server = serve(
-      { fetch, port: 0, hostname: "127.0.0.1", overrideGlobalObjects: false },
-      ({ port }) => resolve({ server, port }),
-    );
-  });
 }

@@ -1,7 +1,7 @@
-import { createAdaptorServer } from "@hono/node-server";
 import OpenAI from "openai";
 import { expect, onTestFinished } from "vitest";
 import { createApi } from "../../src/local/http/create-api.ts";
+import { listen } from "../../src/local/http/listen.ts";
 import { randomIds } from "../../src/local/ids.ts";
 import { vectorStoreRoutes } from "../../src/local/routes/vector-stores.ts";
 import { findResponseProblems } from "./openapi.ts";
@@ -11,21 +11,18 @@ import { openStores } from "./vector-stores.ts";
 export async function serveStores() {
   const opened = openStores();
   const { clock, stores, faults } = opened;
-  const app = createApi({
+  const api = createApi({
     clock,
     ids: randomIds(),
     apiKey: null,
     log: null,
     onFault: (it) => void faults.push(it),
   });
-  app.route("/v1", vectorStoreRoutes(stores));
-  const server = createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  const port = typeof address === "object" ? address?.port : 0;
-  const baseURL = `http://127.0.0.1:${port}/v1`;
+  vectorStoreRoutes(api.routes, stores);
+  const listening = await listen(api.fetch, {});
+  const { url: baseURL } = listening;
   onTestFinished(async () => {
-    await new Promise((resolve) => server.close(resolve));
+    await listening.close();
     await opened[Symbol.asyncDispose]();
     expect(faults).toEqual([]);
   });

@@ -11,13 +11,13 @@ describe("query parameters", () => {
     using folder = createTemporaryDataDir();
     const settings = readProviderSettings({ sandbox: hostSandbox() });
     await using server = await startServer({ ...settings, dataDir: folder.path }, () => {});
-    const routes = server.app.routes.filter(({ path }) => path.startsWith("/v1"));
+    const routes = server.api.routes.routes.filter(({ path }) => path.startsWith("/v1"));
     expect(routes.length).toBeGreaterThan(30);
     for (const { method, path } of routes) {
       const isSocket = method === "GET" && path === "/v1/responses";
       if (isSocket || isAnthropicAddress(path)) continue;
       const url = `http://local${path.replaceAll(/:\w+/g, "x")}?strange=1`;
-      const answer = await server.app.fetch(new Request(url, { method }));
+      const answer = await server.api.fetch(new Request(url, { method }));
       const { error } = await answer.json();
       expect({ route: `${method} ${path}`, status: answer.status, ...error }).toMatchObject({
         route: `${method} ${path}`,

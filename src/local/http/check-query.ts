@@ -1,7 +1,7 @@
-import type { HonoRequest } from "hono";
 import { invalidType, unknownParameter } from "../api-problem.ts";
 import { type PageLimits, type PageQuery, readPageQuery } from "../store/paging.ts";
 import { readBoundedInteger } from "../validators/validator.ts";
+import type { RouteRequest } from "./route-request.ts";
 
 /**
  * Throws OpenAI's error if a request has a query parameter that is not in the list of its route. Every route
@@ -13,9 +13,9 @@ import { readBoundedInteger } from "../validators/validator.ts";
  * checkQuery(context.req, "stream", "include[]");
  * ```
  */
-export function checkQuery(request: HonoRequest, ...known: readonly string[]): void {
-  if (!request.url.includes("?")) return;
-  for (const name of Object.keys(request.query()))
+export function checkQuery(request: RouteRequest, ...known: readonly string[]): void {
+  if (!request.hasQuery) return;
+  for (const name of request.search.keys())
     if (!known.includes(name) && !known.includes(toListName(name))) throw unknownParameter(name);
 }
 
@@ -23,7 +23,7 @@ const PAGE_PARAMETERS = ["limit", "order", "after", "before"];
 
 /** Reads the parameters of a route that returns one page of a list. `others` are the route's own parameters. */
 export function readListQuery(
-  request: HonoRequest,
+  request: RouteRequest,
   others: readonly string[] = [],
   limits: PageLimits = {},
 ): PageQuery {
@@ -32,7 +32,7 @@ export function readListQuery(
 }
 
 /** Reads a parameter that is `true` or `false`. @default false */
-export function readQueryFlag(request: HonoRequest, name: string): boolean {
+export function readQueryFlag(request: RouteRequest, name: string): boolean {
   const value = request.query(name);
   if (value === undefined || value === "false") return false;
   if (value !== "true") throw invalidType(name, "a boolean", value);
@@ -41,7 +41,7 @@ export function readQueryFlag(request: HonoRequest, name: string): boolean {
 
 /** Reads a parameter that is an integer from `min`; `null` if the request does not have it. */
 export function readQueryInteger(
-  request: HonoRequest,
+  request: RouteRequest,
   name: string,
   { min }: { readonly min: number },
 ): number | null {
@@ -52,10 +52,10 @@ export function readQueryInteger(
 }
 
 /** Reads all values of a parameter that takes several: `include=a`, `include[]=a`, `include[0]=a`. */
-export function readQueryList(request: HonoRequest, name: string): readonly string[] {
-  if (!request.url.includes("?")) return [];
-  return Object.entries(request.queries()).flatMap(([key, values]) =>
-    key === name || toListName(key) === `${name}[]` ? values : [],
+export function readQueryList(request: RouteRequest, name: string): readonly string[] {
+  if (!request.hasQuery) return [];
+  return [...request.search].flatMap(([key, value]) =>
+    key === name || toListName(key) === `${name}[]` ? [value] : [],
   );
 }
 

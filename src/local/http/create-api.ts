@@ -1,4 +1,3 @@
-import { type Context, Hono } from "hono";
 import type { Clock } from "../../base/clock.ts";
 import { getErrorMessage } from "../../base/errors.ts";
 import { ApiProblem } from "../api-problem.ts";
@@ -11,6 +10,9 @@ import { compareKeys } from "./compare-keys.ts";
 import { createUnservedProblem } from "./create-unserved-problem.ts";
 import { isAnthropicRequest } from "./is-anthropic-request.ts";
 import type { RequestLog } from "./request-log.ts";
+import { RouteContext } from "./route-context.ts";
+import type { RouteRequest } from "./route-request.ts";
+import { RouteTable } from "./route-table.ts";
 
 /** Options that apply to every request. */
 export interface ApiOptions {
@@ -26,17 +28,24 @@ export interface ApiOptions {
   readonly sandbox?: { readonly header: string | null } | undefined;
 }
 
+/** A server as a function of its requests. */
+export interface Api {
+  /** The routes, which are added after the API was created. */
+  readonly routes: RouteTable;
+  /** Responds to a request. Rejects only to drop the connection. */
+  readonly fetch: (request: Request) => Promise<Response>;
+}
+
 /**
  * Creates an API without routes. It checks keys, assigns request ids, and converts errors thrown by routes to the
  * error format of the requested API (OpenAI's or Anthropic's).
  */
-export function createApi({ clock, ids, apiKey, onFault, log, sandbox }: ApiOptions): Hono {
-  const app = new Hono();
-  const handleRoute = app.fetch;
-  // Wraps the app instead of adding middleware: most routes have a single handler and no chain.
-  app.fetch = async (request, ...rest) => {
+export function createApi(options: ApiOptions): Api {
+  const { clock, ids, log, sandbox } = options;
+  const routes = new RouteTable();
+  const respond = async (request: Request): Promise<Response> => {
     const started = clock.now();
-    const response = await handleRoute(request, ...rest);
+    const response = await handleRequest(request, routes, options);
     const sandboxHeader = sandbox?.header;
     if (sandboxHeader) setHeader(response, "x-wink-sandbox", sandboxHeader);
     if (isAnthropicAddress(request.url)) return response; // its routes set their own request id
@@ -46,41 +55,55 @@ export function createApi({ clock, ids, apiKey, onFault, log, sandbox }: ApiOpti
     setHeader(response, "openai-processing-ms", String(elapsedMs));
     return response;
   };
-  if (log) {
-    const serve = app.fetch;
-    app.fetch = (request, ...rest) => log.observe(request, (one) => serve(one, ...rest));
-  }
-  const respondWithProblem = (context: Context, problem: ApiProblem): Response => {
-    log?.addAnswer(context.req.raw, problem.body);
-    return createProblemResponse(context, problem, ids);
-  };
-  if (apiKey !== null)
-    app.use(async (context, next) => {
-      checkKey(context, apiKey);
-      await next();
-    });
-  app.notFound((context) => {
-    const { method, path } = context.req;
-    return respondWithProblem(context, createUnservedProblem(method, path));
-  });
-  app.onError((error, context) => {
-    if (error instanceof ConnectionDroppedError) throw error;
-    const isProblem = error instanceof ApiProblem;
-    if (!isProblem && context.req.raw.signal.aborted) return context.body(null, 499 as never); // the client has disconnected
-    reportFault(error, onFault);
-    if (isProblem) return respondWithProblem(context, error);
-    const message = `The server had an error while processing your request: ${getErrorMessage(error)}`;
-    return respondWithProblem(context, new ApiProblem(500, message));
-  });
-  return app;
+  return { routes, fetch: log ? (request) => log.observe(request, respond) : respond };
 }
 
-function createProblemResponse(context: Context, problem: ApiProblem, ids: Ids): Response {
-  for (const [name, value] of Object.entries(problem.headers)) context.header(name, value);
-  if (!isAnthropicRequest(context.req)) return context.json(problem.body, problem.status as never);
+async function handleRequest(
+  request: Request,
+  routes: RouteTable,
+  options: ApiOptions,
+): Promise<Response> {
+  const context = new RouteContext(request);
+  const response = await callRoute(context, routes, options);
+  if (request.method !== "HEAD") return response;
+  if (!(response instanceof BufferedResponse)) await response.body?.cancel(); // closes a file
+  const { status, headers } = response;
+  return new Response(null, { status, headers });
+}
+
+async function callRoute(
+  context: RouteContext,
+  routes: RouteTable,
+  options: ApiOptions,
+): Promise<Response> {
+  const { req } = context;
+  try {
+    if (options.apiKey !== null) checkKey(req, options.apiKey);
+    const handle = routes.find(req);
+    if (handle) return await handle(context);
+    return respondWithProblem(context, createUnservedProblem(req.method, req.path), options);
+  } catch (error) {
+    if (error instanceof ConnectionDroppedError) throw error;
+    const isProblem = error instanceof ApiProblem;
+    if (!isProblem && req.raw.signal.aborted) return new Response(null, { status: 499 }); // the client has disconnected
+    reportFault(error, options.onFault);
+    if (isProblem) return respondWithProblem(context, error, options);
+    const message = `The server had an error while processing your request: ${getErrorMessage(error)}`;
+    return respondWithProblem(context, new ApiProblem(500, message), options);
+  }
+}
+
+function respondWithProblem(
+  context: RouteContext,
+  problem: ApiProblem,
+  { ids, log }: ApiOptions,
+): Response {
+  log?.addAnswer(context.req.raw, problem.body);
+  const { status, headers } = problem;
+  if (!isAnthropicRequest(context.req)) return context.json(problem.body, status, headers);
   const requestId = ids.next("req_");
-  context.header("request-id", requestId);
-  return context.json(toAnthropicProblem(problem, requestId), problem.status as never);
+  const body = toAnthropicProblem(problem, requestId);
+  return context.json(body, status, { ...headers, "request-id": requestId });
 }
 
 /** Changes the response in place: a copy would have to read the body. */
@@ -89,12 +112,11 @@ function setHeader(response: Response, name: string, value: string): void {
   else response.headers.set(name, value);
 }
 
-function checkKey(context: Context, apiKey: string): void {
-  const { path } = context.req;
-  if (path === "/api/hello") return; // health check, without a key
-  const isAnthropic = isAnthropicRequest(context.req);
-  const anthropicKey = isAnthropic ? context.req.header("x-api-key") : undefined;
-  const credential = anthropicKey ?? context.req.header("authorization") ?? "";
+function checkKey(request: RouteRequest, apiKey: string): void {
+  if (request.path === "/api/hello") return; // health check, without a key
+  const isAnthropic = isAnthropicRequest(request);
+  const anthropicKey = isAnthropic ? request.header("x-api-key") : undefined;
+  const credential = anthropicKey ?? request.header("authorization") ?? "";
   if (compareKeys(credential.replace(/^Bearer +/i, ""), apiKey)) return;
   if (isAnthropic)
     throw new ApiProblem(

@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import { getRequestListener } from "@hono/node-server";
 import { InvalidOptionError, type KnownKeys } from "../../base/errors.ts";
 import { ConnectionDroppedError } from "../turn/connection-dropped-error.ts";
 import { BufferedResponse } from "./buffered-response.ts";
 import { LazyRequest } from "./lazy-request.ts";
+import { sendResponse } from "./send-response.ts";
 
 /** Options of `LocalProvider.listen()`. */
 export interface ListenOptions {
@@ -59,8 +59,10 @@ export async function listen(
 ): Promise<BoundServer> {
   const server = createServer((incoming, outgoing) => {
     const refusal = gate?.(incoming);
-    if (refusal) return sendRefusal(refusal, incoming, outgoing);
-    serveRequest(handle, incoming, outgoing).catch((error) => outgoing.destroy(error));
+    const served = refusal
+      ? sendResponse(refusal, incoming, outgoing)
+      : serveRequest(handle, incoming, outgoing);
+    served.catch((error) => outgoing.destroy(error));
   });
   if (upgrades) handleUpgrades(server, upgrades);
   await new Promise<void>((resolve, reject) => {
@@ -79,17 +81,6 @@ export async function listen(
       await closed;
     },
   };
-}
-
-/** Sends a refusal at once. The rest of the request is discarded. */
-function sendRefusal(
-  refusal: BufferedResponse,
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-): void {
-  incoming.resume();
-  outgoing.writeHead(refusal.status, refusal.headerFields);
-  outgoing.end(refusal.payload);
 }
 
 function handleUpgrades(server: Server, upgrades: UpgradeHandler): void {
@@ -120,61 +111,28 @@ function ignoreUpgrade(
   server.emit("connection", socket);
 }
 
-/** Sends buffered responses directly; Hono's adapter, which is slower, sends all others. */
 async function serveRequest(
   handle: RequestHandler,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): Promise<void> {
   const request = LazyRequest.from(incoming, outgoing);
-  if (!request) return await createHonoListener(handle)(incoming, outgoing);
-  let response: Response;
+  const response = request ? await handleRequest(handle, request) : createEmptyResponse(400);
+  if (response) await sendResponse(response, incoming, outgoing);
+  else outgoing.destroy();
+}
+
+/** Returns `null` if the connection is to be dropped. */
+async function handleRequest(handle: RequestHandler, request: Request): Promise<Response | null> {
   try {
-    response = await handle(request);
+    return await handle(request);
   } catch (error) {
-    return await createHonoListener(() => Promise.reject(error))(incoming, outgoing); // reports it
+    return error instanceof ConnectionDroppedError ? null : createEmptyResponse(500);
   }
-  if (!(response instanceof BufferedResponse && request.isRead))
-    return await createHonoListener(() => response)(incoming, outgoing);
-  outgoing.writeHead(response.status, response.headerFields);
-  outgoing.end(response.payload);
 }
 
-function createHonoListener(handle: RequestHandler): ReturnType<typeof getRequestListener> {
-  const fetch: Parameters<typeof getRequestListener>[0] = async (request, { outgoing }) => {
-    try {
-      const drop = () => setImmediate(() => outgoing.socket?.destroySoon());
-      return dropOnFailure(await handle(request), drop);
-    } catch (error) {
-      if (!(error instanceof ConnectionDroppedError)) throw error;
-      outgoing.destroy();
-      return new Response(null);
-    }
-  };
-  // Keep the process's own Request and Response globals.
-  return getRequestListener(fetch, { overrideGlobalObjects: false });
-}
-
-/** Destroys the connection if a stream fails, so that the client does not mistake it for complete. */
-function dropOnFailure(response: Response, drop: () => void): Response {
-  const isStream = response.headers.get("content-type")?.startsWith("text/event-stream");
-  if (!response.body || !isStream) return response;
-  const reader = response.body.getReader();
-  const body = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      try {
-        const { done, value } = await reader.read();
-        if (done) controller.close();
-        else controller.enqueue(value);
-      } catch {
-        drop(); // without closing the stream, which would look complete
-      }
-    },
-    cancel: (reason) => reader.cancel(reason),
-  });
-  const headers = new Headers(response.headers);
-  headers.set("transfer-encoding", "chunked"); // otherwise the adapter buffers the first chunks
-  return new Response(body, { status: response.status, headers });
+function createEmptyResponse(status: number): Response {
+  return new BufferedResponse("", {}, status);
 }
 
 function createListenError(port: number, host: string, cause: Error): InvalidOptionError {

@@ -1,4 +1,4 @@
-import type { Context } from "hono";
+import type { RouteContext } from "./route-context.ts";
 
 /** The rate limit headers of a response. The local provider has no rate limits. */
 export const RATE_LIMIT_HEADERS: Readonly<Record<string, string>> = {
@@ -11,6 +11,6 @@ export const RATE_LIMIT_HEADERS: Readonly<Record<string, string>> = {
 };
 
 /** Sets the rate limit headers. Like the real API, only routes that use a model have them. */
-export function setRateLimitHeaders(context: Context): void {
-  for (const [name, value] of Object.entries(RATE_LIMIT_HEADERS)) context.header(name, value);
+export function setRateLimitHeaders(context: RouteContext): void {
+  for (const [name, value] of Object.entries(RATE_LIMIT_HEADERS)) context.setHeader(name, value);
 }

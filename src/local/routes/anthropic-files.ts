@@ -1,16 +1,17 @@
 import { basename } from "node:path";
-import type { Context, Hono } from "hono";
-import { getMimeType } from "hono/utils/mime";
 import { ApiProblem } from "../api-problem.ts";
 import type { ContainerFileRecord } from "../containers/container-files.ts";
 import type { Containers } from "../containers/containers.ts";
-import { forAnthropic } from "../http/is-anthropic-request.ts";
+import { isAnthropicRequest } from "../http/is-anthropic-request.ts";
 import { readMultipart } from "../http/read-multipart.ts";
+import type { RouteContext } from "../http/route-context.ts";
+import type { RouteTable } from "../http/route-table.ts";
 import type { Ids } from "../ids.ts";
 import { anthropicWording } from "../messages/check/anthropic-wording.ts";
 import { createInvalidProblem } from "../messages/check/invalid-problem.ts";
 import { fileResponse } from "../store/file-response.ts";
 import type { FileStore, StoredFile } from "../store/file-store.ts";
+import { getMimeType } from "../store/mime-type.ts";
 import { readPageQuery } from "../store/paging.ts";
 import { readBoundedInteger } from "../validators/validator.ts";
 
@@ -30,72 +31,57 @@ const LIFETIME = [3600, 2_592_000] as const;
  * `/v1/files` for Anthropic's clients: uploads, which requests refer to by id, and the files that code execution
  * created. As on Anthropic's API, only the latter can be downloaded.
  */
-export function anthropicFileRoutes(app: Hono, services: AnthropicFileServices): void {
+export function anthropicFileRoutes(routes: RouteTable, services: AnthropicFileServices): void {
   const { files, containers, ids, onDelete } = services;
-  app.post(
-    "/v1/files",
-    forAnthropic(async (context) => {
-      const form = await readMultipart(context.req.raw, files.incoming);
-      try {
-        const expiresAfterSeconds = readLifetime(form.fields);
-        if (!form.file) throw anthropicWording.missing("file");
-        const { path, bytes, filename = "" } = form.file;
-        const purpose = "user_data";
-        const added = files.add({ path, bytes, filename, purpose, expiresAfterSeconds });
-        return respond(context, toUploadedFile(added));
-      } finally {
-        await form[Symbol.asyncDispose]();
-      }
-    }),
-  );
+  const anthropic = routes.where(isAnthropicRequest);
+  anthropic.post("/v1/files", async (context) => {
+    const form = await readMultipart(context.req.raw, files.incoming);
+    try {
+      const expiresAfterSeconds = readLifetime(form.fields);
+      if (!form.file) throw anthropicWording.missing("file");
+      const { path, bytes, filename = "" } = form.file;
+      const purpose = "user_data";
+      const added = files.add({ path, bytes, filename, purpose, expiresAfterSeconds });
+      return respond(context, toUploadedFile(added));
+    } finally {
+      await form[Symbol.asyncDispose]();
+    }
+  });
 
-  app.get(
-    "/v1/files",
-    forAnthropic((context) => {
-      const query = context.req.query();
-      const page = files.list(readPageQuery((name) => query[PARAMETERS.get(name) ?? ""]));
-      const data = page.files.map(toUploadedFile);
-      const [first_id, last_id] = [data[0]?.id ?? null, data.at(-1)?.id ?? null];
-      const next_page = page.hasMore ? last_id : null;
-      return respond(context, { data, has_more: page.hasMore, first_id, last_id, next_page });
-    }),
-  );
+  anthropic.get("/v1/files", (context) => {
+    const page = files.list(readPageQuery((name) => context.req.query(PARAMETERS.get(name) ?? "")));
+    const data = page.files.map(toUploadedFile);
+    const [first_id, last_id] = [data[0]?.id ?? null, data.at(-1)?.id ?? null];
+    const next_page = page.hasMore ? last_id : null;
+    return respond(context, { data, has_more: page.hasMore, first_id, last_id, next_page });
+  });
 
-  app.get(
-    "/v1/files/:id",
-    forAnthropic<"/v1/files/:id">(async (context) => {
-      const id = context.req.param("id");
-      const upload = files.get(id);
-      if (upload) return respond(context, toUploadedFile(upload));
-      const created = await containers.retrieveFile(findContainer(id), id);
-      return respond(context, toCreatedFile(created));
-    }),
-  );
+  anthropic.get("/v1/files/:id", async (context) => {
+    const id = context.req.param("id");
+    const upload = files.get(id);
+    if (upload) return respond(context, toUploadedFile(upload));
+    const created = await containers.retrieveFile(findContainer(id), id);
+    return respond(context, toCreatedFile(created));
+  });
 
-  app.get(
-    "/v1/files/:id/content",
-    forAnthropic<"/v1/files/:id/content">(async (context) => {
-      const id = context.req.param("id");
-      if (files.get(id))
-        throw createInvalidProblem("", `File '${id}' is not downloadable: it is an upload.`);
-      const { handle, filename } = await containers.openFile(findContainer(id), id);
-      const response = await fileResponse(handle, filename);
-      response.headers.set("request-id", ids.next("req_"));
-      return response;
-    }),
-  );
+  anthropic.get("/v1/files/:id/content", async (context) => {
+    const id = context.req.param("id");
+    if (files.get(id))
+      throw createInvalidProblem("", `File '${id}' is not downloadable: it is an upload.`);
+    const { handle, filename } = await containers.openFile(findContainer(id), id);
+    const response = await fileResponse(handle, filename);
+    response.headers.set("request-id", ids.next("req_"));
+    return response;
+  });
 
-  app.delete(
-    "/v1/files/:id",
-    forAnthropic<"/v1/files/:id">(async (context) => {
-      const id = context.req.param("id");
-      if (files.get(id)) {
-        files.delete(id);
-        onDelete(id);
-      } else await containers.deleteFile(findContainer(id), id);
-      return respond(context, { id, type: "file_deleted" });
-    }),
-  );
+  anthropic.delete("/v1/files/:id", async (context) => {
+    const id = context.req.param("id");
+    if (files.get(id)) {
+      files.delete(id);
+      onDelete(id);
+    } else await containers.deleteFile(findContainer(id), id);
+    return respond(context, { id, type: "file_deleted" });
+  });
 
   function findContainer(fileId: string): string {
     const id = containers.findContainer(fileId);
@@ -103,8 +89,8 @@ export function anthropicFileRoutes(app: Hono, services: AnthropicFileServices):
     return id;
   }
 
-  function respond(context: Context, body: object): Response {
-    context.header("request-id", ids.next("req_"));
+  function respond(context: RouteContext, body: object): Response {
+    context.setHeader("request-id", ids.next("req_"));
     return context.json(body);
   }
 }

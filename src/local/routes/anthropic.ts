@@ -1,6 +1,6 @@
-import type { Hono } from "hono";
 import type { Clock } from "../../base/clock.ts";
 import type { RequestLog } from "../http/request-log.ts";
+import type { RouteTable } from "../http/route-table.ts";
 import { Messages } from "../messages/messages.ts";
 import type { TurnServices } from "../turn/turn.ts";
 import { type AnthropicFileServices, anthropicFileRoutes } from "./anthropic-files.ts";
@@ -18,10 +18,10 @@ export interface AnthropicServices extends AnthropicFileServices {
 }
 
 /** Anthropic's API. Register it before OpenAI's: both have some paths, which OpenAI's handlers would take. */
-export function anthropicRoutes(app: Hono, services: AnthropicServices): void {
+export function anthropicRoutes(routes: RouteTable, services: AnthropicServices): void {
   const { turns, files, ids, clock, maxBodyBytes, onFault, log } = services;
   const messages = new Messages(turns, (id) => files.get(id) !== undefined);
-  messageRoutes(app, { messages, ids, clock, maxBodyBytes, onFault, log });
-  anthropicFileRoutes(app, services);
-  anthropicModelRoutes(app, ids);
+  messageRoutes(routes, { messages, ids, clock, maxBodyBytes, onFault, log });
+  anthropicFileRoutes(routes, services);
+  anthropicModelRoutes(routes, ids);
 }

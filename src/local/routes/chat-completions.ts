@@ -1,4 +1,3 @@
-import type { Context, Hono } from "hono";
 import { getErrorMessage } from "../../base/errors.ts";
 import { ApiProblem } from "../api-problem.ts";
 import type { ChatCompletions } from "../chat/chat-completions.ts";
@@ -14,6 +13,8 @@ import { KEEP_ALIVE_COMMENT, PacedBody } from "../http/paced-body.ts";
 import { RATE_LIMIT_HEADERS, setRateLimitHeaders } from "../http/rate-limit-headers.ts";
 import { readJsonBody } from "../http/read-json-body.ts";
 import type { RequestLog } from "../http/request-log.ts";
+import type { RouteContext } from "../http/route-context.ts";
+import type { RouteTable } from "../http/route-table.ts";
 import { reportFault } from "../report-fault.ts";
 import { ConnectionDroppedError } from "../turn/connection-dropped-error.ts";
 import { createUsageHeader, USAGE_COMMENT } from "../turn/usage-header.ts";
@@ -29,10 +30,10 @@ export interface ChatServices {
 }
 
 /** `/v1/chat/completions` and its subresources, for clients that do not support the Responses API. */
-export function chatCompletionRoutes(app: Hono, services: ChatServices): void {
+export function chatCompletionRoutes(routes: RouteTable, services: ChatServices): void {
   const { completions, maxBodyBytes, log } = services;
-  completionStoreRoutes(app, { store: completions.store, maxBodyBytes });
-  app.post("/v1/chat/completions", async (context) => {
+  completionStoreRoutes(routes, { store: completions.store, maxBodyBytes });
+  routes.post("/v1/chat/completions", async (context) => {
     const { raw } = context.req;
     try {
       checkQuery(context.req);
@@ -62,7 +63,7 @@ const STREAM_HEADERS = {
  * the client does not read, and ends if it disconnects.
  */
 async function respondWithStream(
-  context: Context,
+  context: RouteContext,
   started: StartedCompletion,
   { completions, onFault, log }: ChatServices,
 ): Promise<Response> {

@@ -1,10 +1,11 @@
-import type { Hono, HonoRequest } from "hono";
 import { isPlainObject } from "../../base/freeze.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { createMissingParameterProblem, unknownParameter } from "../api-problem.ts";
 import { checkQuery } from "../http/check-query.ts";
 import { setRateLimitHeaders } from "../http/rate-limit-headers.ts";
 import { readJsonBody } from "../http/read-json-body.ts";
+import type { RouteRequest } from "../http/route-request.ts";
+import type { RouteTable } from "../http/route-table.ts";
 import { createRequestCheck } from "../responses/check/request.ts";
 import { compactItems } from "../responses/conversation/compaction.ts";
 import type { Conversations } from "../responses/conversation/conversations.ts";
@@ -22,17 +23,17 @@ export interface CompactionServices {
 }
 
 /** `/v1/responses/compact` and `/v1/responses/input_tokens`. Both read a conversation and run no turn. */
-export function compactionRoutes(app: Hono, services: CompactionServices): void {
+export function compactionRoutes(routes: RouteTable, services: CompactionServices): void {
   const { conversations, turns, seconds, maxBodyBytes } = services;
   const checkRequest = createRequestCheck(turns.catalog);
-  const readConversation = async (request: HonoRequest, known: ReadonlySet<string>) => {
+  const readConversation = async (request: RouteRequest, known: ReadonlySet<string>) => {
     checkQuery(request);
     const body = await readJsonBody(request.raw, maxBodyBytes);
     checkKeys(body, known);
     const checked = checkRequest(body);
     return { checked, conversation: conversations.createConversation(checked) };
   };
-  app.post("/v1/responses/compact", async (context) => {
+  routes.post("/v1/responses/compact", async (context) => {
     setRateLimitHeaders(context);
     const { checked, conversation } = await readConversation(context.req, compactKeys);
     const output = compactItems(conversation.readable, turns);
@@ -45,7 +46,7 @@ export function compactionRoutes(app: Hono, services: CompactionServices): void 
       usage: createUsage(tokens, output),
     });
   });
-  app.post("/v1/responses/input_tokens", async (context) => {
+  routes.post("/v1/responses/input_tokens", async (context) => {
     const { checked, conversation } = await readConversation(context.req, countKeys);
     const input_tokens = countInputTokens(checked, conversation);
     return context.json({ object: "response.input_tokens", input_tokens });

@@ -1,9 +1,10 @@
-import type { Hono, HonoRequest } from "hono";
 import { readRecord } from "../../base/json.ts";
 import { notFound } from "../api-problem.ts";
 import type { CompletionStore, StoredCompletion } from "../chat/completion-store.ts";
 import { checkQuery } from "../http/check-query.ts";
 import { readValidBody } from "../http/read-valid-body.ts";
+import type { RouteRequest } from "../http/route-request.ts";
+import type { RouteTable } from "../http/route-table.ts";
 import { metadata } from "../responses/check/common-fields.ts";
 import { findPositionPage, type PageQuery, readPageQuery, toPage } from "../store/paging.ts";
 import { object } from "../validators/validator.ts";
@@ -16,35 +17,42 @@ export interface CompletionStoreServices {
 
 /** `/v1/chat/completions` and its subresources, for completions that were created with `store: true`. */
 export function completionStoreRoutes(
-  app: Hono,
+  routes: RouteTable,
   { store, maxBodyBytes }: CompletionStoreServices,
 ): void {
-  app.get("/v1/chat/completions", ({ req, json }) => {
+  routes.get("/v1/chat/completions", (context) => {
+    const { req } = context;
     const filters = readMetadataFilters(req);
     checkQuery(req, ...PAGE, "model", ...filters.map(({ name }) => name));
     const wanted = Object.fromEntries(filters.map(({ key, value }) => [key, value]));
     const filter = { model: req.query("model") ?? null, metadata: wanted };
-    return json(store.list(filter, readAscendingQuery(req)));
+    return context.json(store.list(filter, readAscendingQuery(req)));
   });
-  app.get("/v1/chat/completions/:id", ({ req, json }) => {
+  routes.get("/v1/chat/completions/:id", (context) => {
+    const { req } = context;
     checkQuery(req);
-    return json(requireFound(store.get(req.param("id")), req));
+    return context.json(requireFound(store.get(req.param("id")), req));
   });
-  app.post("/v1/chat/completions/:id", async ({ req, json }) => {
+  routes.post("/v1/chat/completions/:id", async (context) => {
+    const { req } = context;
     checkQuery(req);
     const body = await readValidBody(req.raw, updateBody, { maxBytes: maxBodyBytes });
-    return json(requireFound(store.update(req.param("id"), readRecord(body, "metadata")), req));
+    return context.json(
+      requireFound(store.update(req.param("id"), readRecord(body, "metadata")), req),
+    );
   });
-  app.delete("/v1/chat/completions/:id", ({ req, json }) => {
+  routes.delete("/v1/chat/completions/:id", (context) => {
+    const { req } = context;
     checkQuery(req);
     const id = req.param("id");
     requireFound(store.delete(id) || null, req);
-    return json({ id, object: "chat.completion.deleted", deleted: true });
+    return context.json({ id, object: "chat.completion.deleted", deleted: true });
   });
-  app.get("/v1/chat/completions/:id/messages", ({ req, json }) => {
+  routes.get("/v1/chat/completions/:id/messages", (context) => {
+    const { req } = context;
     checkQuery(req, ...PAGE);
     const messages = requireFound(store.listMessages(req.param("id")), req);
-    return json(toMessagePage(messages, readAscendingQuery(req)));
+    return context.json(toMessagePage(messages, readAscendingQuery(req)));
   });
 }
 
@@ -52,20 +60,21 @@ const PAGE = ["limit", "order", "after"];
 const updateBody = object({ metadata });
 
 /** Reads the parameters of a page. Unlike other lists, these start with the oldest item. */
-function readAscendingQuery(request: HonoRequest): PageQuery {
+function readAscendingQuery(request: RouteRequest): PageQuery {
   return readPageQuery((name) => request.query(name) ?? (name === "order" ? "asc" : undefined));
 }
 
 /** Reads parameters such as `metadata[farm]=north`. */
-function readMetadataFilters(request: HonoRequest) {
-  return Object.entries(request.query()).flatMap(([name, value]) => {
+function readMetadataFilters(request: RouteRequest) {
+  return [...new Set(request.search.keys())].flatMap((name) => {
     const [, key] = /^metadata\[([^\]]+)\]$/.exec(name) ?? [];
-    return key === undefined ? [] : [{ name, key, value }];
+    const value = request.query(name);
+    return key === undefined || value === undefined ? [] : [{ name, key, value }];
   });
 }
 
-function requireFound<Found>(found: Found | null, request: HonoRequest): Found {
-  if (found === null) throw notFound("Chat completion", String(request.param("id")));
+function requireFound<Found>(found: Found | null, request: RouteRequest): Found {
+  if (found === null) throw notFound("Chat completion", request.param("id"));
   return found;
 }
 

@@ -1,4 +1,3 @@
-import type { Hono } from "hono";
 import { createMissingParameterProblem, unknownParameter } from "../api-problem.ts";
 import type { ContainerFileRecord } from "../containers/container-files.ts";
 import type { ContainerRecord, Containers } from "../containers/containers.ts";
@@ -6,6 +5,7 @@ import { parseContainerOptions, parseFileId } from "../containers/parse-containe
 import { checkQuery, readListQuery } from "../http/check-query.ts";
 import { readJsonBody } from "../http/read-json-body.ts";
 import { readMultipart } from "../http/read-multipart.ts";
+import type { RouteTable } from "../http/route-table.ts";
 import { fileResponse } from "../store/file-response.ts";
 import type { FileStore } from "../store/file-store.ts";
 
@@ -19,38 +19,41 @@ export interface ContainerServices {
 const MAX_BODY_BYTES = 2 ** 20;
 
 /** `/v1/containers` and their files. */
-export function containerRoutes(app: Hono, { containers, files }: ContainerServices): void {
-  app.post("/v1/containers", async (context) => {
+export function containerRoutes(
+  routes: RouteTable,
+  { containers, files }: ContainerServices,
+): void {
+  routes.post("/v1/containers", async (context) => {
     checkQuery(context.req);
     const body = await readJsonBody(context.req.raw, MAX_BODY_BYTES);
     const container = await containers.create(parseContainerOptions(body));
     return context.json(container, 200, listHeaders(container, containers));
   });
 
-  app.get("/v1/containers", (context) => {
+  routes.get("/v1/containers", (context) => {
     const query = readListQuery(context.req, ["name"]);
     return context.json(containers.list(query, context.req.query("name")));
   });
 
-  app.get("/v1/containers/:id", (context) => {
+  routes.get("/v1/containers/:id", (context) => {
     checkQuery(context.req);
     const container = containers.retrieve(context.req.param("id"));
     return context.json(container, 200, listHeaders(container, containers));
   });
 
-  app.delete("/v1/containers/:id", async (context) => {
+  routes.delete("/v1/containers/:id", async (context) => {
     checkQuery(context.req);
     const id = context.req.param("id");
     await containers.delete(id);
     return context.json({ id, object: "container.deleted", deleted: true });
   });
 
-  containerFileRoutes(app, { containers, files });
+  containerFileRoutes(routes, { containers, files });
 }
 
-function containerFileRoutes(app: Hono, services: ContainerServices): void {
+function containerFileRoutes(routes: RouteTable, services: ContainerServices): void {
   const { containers } = services;
-  app.post("/v1/containers/:id/files", async (context) => {
+  routes.post("/v1/containers/:id/files", async (context) => {
     checkQuery(context.req);
     const id = context.req.param("id");
     containers.check(id);
@@ -59,27 +62,27 @@ function containerFileRoutes(app: Hono, services: ContainerServices): void {
     return context.json(await add(id, context.req.raw, services));
   });
 
-  app.get("/v1/containers/:id/files", async (context) => {
+  routes.get("/v1/containers/:id/files", async (context) => {
     const query = readListQuery(context.req);
     return context.json(await containers.listFiles(context.req.param("id"), query));
   });
 
-  app.get("/v1/containers/:id/files/:file", async (context) => {
+  routes.get("/v1/containers/:id/files/:file", async (context) => {
     checkQuery(context.req);
-    const { id, file } = context.req.param();
+    const [id, file] = [context.req.param("id"), context.req.param("file")];
     return context.json(await containers.retrieveFile(id, file));
   });
 
-  app.get("/v1/containers/:id/files/:file/content", async (context) => {
+  routes.get("/v1/containers/:id/files/:file/content", async (context) => {
     checkQuery(context.req);
-    const { id, file } = context.req.param();
+    const [id, file] = [context.req.param("id"), context.req.param("file")];
     const { handle, filename } = await containers.openFile(id, file);
     return fileResponse(handle, filename);
   });
 
-  app.delete("/v1/containers/:id/files/:file", async (context) => {
+  routes.delete("/v1/containers/:id/files/:file", async (context) => {
     checkQuery(context.req);
-    const { id, file } = context.req.param();
+    const [id, file] = [context.req.param("id"), context.req.param("file")];
     await containers.deleteFile(id, file);
     return context.json({ id: file, object: "container.file.deleted", deleted: true });
   });

@@ -1,9 +1,10 @@
-import type { Hono, HonoRequest } from "hono";
 import { isPlainObject } from "../../base/freeze.ts";
 import type { UnknownRecord } from "../../base/json.ts";
 import type { StoredConversation } from "../conversations/conversation-store.ts";
 import { checkQuery, readQueryList } from "../http/check-query.ts";
 import { readValidBody } from "../http/read-valid-body.ts";
+import type { RouteRequest } from "../http/route-request.ts";
+import type { RouteTable } from "../http/route-table.ts";
 import { applyIncludes } from "../responses/check/apply-includes.ts";
 import { createIncludeValidator } from "../responses/check/body.ts";
 import { createConversationValidators } from "../responses/check/conversation-validators.ts";
@@ -23,44 +24,44 @@ export interface ConversationServices {
 }
 
 /** `/v1/conversations` and their items. */
-export function conversationRoutes(app: Hono, services: ConversationServices): void {
+export function conversationRoutes(routes: RouteTable, services: ConversationServices): void {
   const { conversations, catalog, maxBodyBytes } = services;
   const validators = createConversationValidators(catalog);
   const readBody = (request: Request, validator: Validator, emptyBody?: UnknownRecord) =>
     readValidBody(request, validator, { maxBytes: maxBodyBytes, emptyBody });
-  app.post("/v1/conversations", async (context) => {
+  routes.post("/v1/conversations", async (context) => {
     checkQuery(context.req);
     const body = await readBody(context.req.raw, validators.create, {});
     const created = conversations.create(readMetadata(body), toItems(body["items"]));
     return context.json(toWireConversation(created));
   });
-  app.get("/v1/conversations/:id", (context) => {
+  routes.get("/v1/conversations/:id", (context) => {
     checkQuery(context.req);
     return context.json(toWireConversation(conversations.find(context.req.param("id"))));
   });
-  app.post("/v1/conversations/:id", async (context) => {
+  routes.post("/v1/conversations/:id", async (context) => {
     checkQuery(context.req);
     const body = await readBody(context.req.raw, validators.update);
     const updated = conversations.update(context.req.param("id"), readMetadata(body));
     return context.json(toWireConversation(updated));
   });
-  app.delete("/v1/conversations/:id", (context) => {
+  routes.delete("/v1/conversations/:id", (context) => {
     checkQuery(context.req);
     const id = context.req.param("id");
     conversations.delete(id);
     return context.json({ id, object: "conversation.deleted", deleted: true });
   });
-  itemRoutes(app, services, (request) => readBody(request, validators.addItems));
+  itemRoutes(routes, services, (request) => readBody(request, validators.addItems));
 }
 
 function itemRoutes(
-  app: Hono,
+  routes: RouteTable,
   { conversations, catalog }: ConversationServices,
   readNewItems: (request: Request) => Promise<UnknownRecord>,
 ): void {
   const isIncludable = createIncludeValidator(catalog);
   /** Reads the parameter `include`. Returns a function that converts items to the form for the client. */
-  const createView = (request: HonoRequest) => {
+  const createView = (request: RouteRequest) => {
     const values = readQueryList(request, "include");
     assertValid(isIncludable, values, "include");
     const include = new Set(values);
@@ -70,29 +71,29 @@ function itemRoutes(
     });
   };
   const path = "/v1/conversations/:id/items";
-  app.post(path, async (context) => {
+  routes.post(path, async (context) => {
     checkQuery(context.req, "include[]");
     const toShown = createView(context.req);
     const body = await readNewItems(context.req.raw);
     const added = conversations.addItems(context.req.param("id"), toItems(body["items"]));
     return context.json(toPage(added.map(toShown), false));
   });
-  app.get(path, (context) => {
+  routes.get(path, (context) => {
     checkQuery(context.req, "limit", "order", "after", "include[]");
     const query = readPageQuery((name) => context.req.query(name));
     const toShown = createView(context.req);
     const { items, hasMore } = conversations.readPage(context.req.param("id"), query);
     return context.json(toPage(items.map(toShown), hasMore));
   });
-  app.get(`${path}/:item`, (context) => {
+  routes.get(`${path}/:item`, (context) => {
     checkQuery(context.req, "include[]");
-    const { id, item } = context.req.param();
+    const [id, item] = [context.req.param("id"), context.req.param("item")];
     const toShown = createView(context.req);
     return context.json(toShown(conversations.findItem(id, item)));
   });
-  app.delete(`${path}/:item`, (context) => {
+  routes.delete(`${path}/:item`, (context) => {
     checkQuery(context.req);
-    const { id, item } = context.req.param();
+    const [id, item] = [context.req.param("id"), context.req.param("item")];
     return context.json(toWireConversation(conversations.deleteItem(id, item)));
   });
 }

@@ -1,7 +1,7 @@
-import type { Hono } from "hono";
 import { ApiProblem, createMissingParameterProblem, unknownParameter } from "../api-problem.ts";
 import { checkQuery, readListQuery } from "../http/check-query.ts";
 import { readMultipart } from "../http/read-multipart.ts";
+import type { RouteTable } from "../http/route-table.ts";
 import { fileLifetime, filePurposes, getDefaultLifetime } from "../store/file-purposes.ts";
 import { fileResponse } from "../store/file-response.ts";
 import type { FileStore, StoredFile } from "../store/file-store.ts";
@@ -21,8 +21,8 @@ const FIELDS = new Set(["purpose", "expires_after[anchor]", "expires_after[secon
 const PAGE = { max: 10_000, defaultLimit: 10_000 };
 
 /** `/v1/files`: uploads that containers and vector stores refer to by id. */
-export function fileRoutes(app: Hono, { files, onDelete = () => {} }: FileServices): void {
-  app.post("/v1/files", async (context) => {
+export function fileRoutes(routes: RouteTable, { files, onDelete = () => {} }: FileServices): void {
+  routes.post("/v1/files", async (context) => {
     checkQuery(context.req);
     const form = await readMultipart(context.req.raw, files.incoming);
     try {
@@ -36,24 +36,24 @@ export function fileRoutes(app: Hono, { files, onDelete = () => {} }: FileServic
     }
   });
 
-  app.get("/v1/files", (context) => {
+  routes.get("/v1/files", (context) => {
     const query = readListQuery(context.req, ["purpose"], PAGE);
     const page = files.list(query, context.req.query("purpose"));
     return context.json(toPage(page.files.map(toWireFile), page.hasMore));
   });
 
-  app.get("/v1/files/:id", (context) => {
+  routes.get("/v1/files/:id", (context) => {
     checkQuery(context.req);
     return context.json(toWireFile(findFile(context.req.param("id"))));
   });
 
-  app.get("/v1/files/:id/content", async (context) => {
+  routes.get("/v1/files/:id/content", async (context) => {
     checkQuery(context.req);
     const { id, filename } = findFile(context.req.param("id"));
     return fileResponse(await files.open(id), filename);
   });
 
-  app.delete("/v1/files/:id", (context) => {
+  routes.delete("/v1/files/:id", (context) => {
     checkQuery(context.req);
     const { id } = findFile(context.req.param("id"));
     files.delete(id);

@@ -1,4 +1,3 @@
-import type { Context, Hono } from "hono";
 import type { Clock } from "../../base/clock.ts";
 import { getErrorMessage } from "../../base/errors.ts";
 import { ApiProblem } from "../api-problem.ts";
@@ -6,6 +5,8 @@ import { BufferedResponse } from "../http/buffered-response.ts";
 import { PacedBody } from "../http/paced-body.ts";
 import { readJsonBody } from "../http/read-json-body.ts";
 import type { RequestLog } from "../http/request-log.ts";
+import type { RouteContext } from "../http/route-context.ts";
+import type { RouteTable } from "../http/route-table.ts";
 import type { Ids } from "../ids.ts";
 import {
   createProblemEvent,
@@ -33,9 +34,9 @@ export interface MessageRouteServices {
 }
 
 /** Anthropic's `/v1/messages`, and the health check that its clients send. */
-export function messageRoutes(app: Hono, services: MessageRouteServices): void {
+export function messageRoutes(routes: RouteTable, services: MessageRouteServices): void {
   const { messages, ids, maxBodyBytes } = services;
-  app.post("/v1/messages", async (context) => {
+  routes.post("/v1/messages", async (context) => {
     const body = await readJsonBody(context.req.raw, maxBodyBytes);
     const started = messages.start(body, { betas: readBetas(context) });
     return await (started.request.stream ? respondWithStream : respondWithMessage)(
@@ -44,7 +45,7 @@ export function messageRoutes(app: Hono, services: MessageRouteServices): void {
       services,
     );
   });
-  app.post("/v1/messages/count_tokens", async (context) => {
+  routes.post("/v1/messages/count_tokens", async (context) => {
     const body = await readJsonBody(context.req.raw, maxBodyBytes);
     const options = { isCounting: true, betas: readBetas(context) };
     const { inputTokens, request } = messages.start(body, options);
@@ -52,11 +53,11 @@ export function messageRoutes(app: Hono, services: MessageRouteServices): void {
     const count = { input_tokens: inputTokens, ...(request.listsEdits ? edited : {}) };
     return createJsonResponse(count, ids);
   });
-  app.get("/api/hello", () => createJsonResponse({ message: "hello" }, ids));
+  routes.get("/api/hello", () => createJsonResponse({ message: "hello" }, ids));
 }
 
 /** Returns the names of the betas that the client asks for. */
-function readBetas(context: Context): readonly string[] {
+function readBetas(context: RouteContext): readonly string[] {
   return (
     context.req
       .header("anthropic-beta")
@@ -75,7 +76,7 @@ function createJsonResponse(
 }
 
 async function respondWithMessage(
-  context: Context,
+  context: RouteContext,
   started: StartedMessage,
   { messages, ids, log }: MessageRouteServices,
 ): Promise<Response> {
@@ -98,7 +99,7 @@ async function respondWithMessage(
  * the client does not read, and ends if it disconnects.
  */
 async function respondWithStream(
-  context: Context,
+  context: RouteContext,
   started: StartedMessage,
   services: MessageRouteServices,
 ): Promise<Response> {

@@ -1,7 +1,7 @@
-import type { Context } from "hono";
 import type { Clock } from "../../base/clock.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { KEEP_ALIVE_COMMENT, PacedBody } from "../http/paced-body.ts";
+import type { RouteContext } from "../http/route-context.ts";
 import { applyIncludes } from "../responses/check/apply-includes.ts";
 import {
   EventSequence,
@@ -27,7 +27,7 @@ export interface StepsOptions {
  * already has are created again and not sent, so that all others have the same numbers as in the first stream.
  */
 export function respondWithSteps(
-  context: Context,
+  context: RouteContext,
   read: (signal: AbortSignal) => AsyncIterable<ResponseStep> | Iterable<ResponseStep>,
   { catalog, clock, startingAfter = -1, headers = {} }: StepsOptions,
 ): Response {

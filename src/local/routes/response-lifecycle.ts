@@ -1,4 +1,3 @@
-import type { Context, Hono, HonoRequest } from "hono";
 import type { Clock } from "../../base/clock.ts";
 import { readRecords } from "../../base/json.ts";
 import type { WireItem } from "../../openai/wire.ts";
@@ -10,6 +9,9 @@ import {
   readQueryInteger,
   readQueryList,
 } from "../http/check-query.ts";
+import type { RouteContext } from "../http/route-context.ts";
+import type { RouteRequest } from "../http/route-request.ts";
+import type { RouteTable } from "../http/route-table.ts";
 import type { BackgroundResponses } from "../responses/background/background-responses.ts";
 import { applyIncludes } from "../responses/check/apply-includes.ts";
 import { createIncludeValidator } from "../responses/check/body.ts";
@@ -34,26 +36,29 @@ export interface ResponseLifecycleServices {
 }
 
 /** `/v1/responses/{id}` and its subresources: retrieves, cancels and deletes responses. */
-export function responseLifecycleRoutes(app: Hono, services: ResponseLifecycleServices): void {
+export function responseLifecycleRoutes(
+  routes: RouteTable,
+  services: ResponseLifecycleServices,
+): void {
   const { store, background, catalog } = services;
   const isIncludable = createIncludeValidator(catalog);
-  const readInclude = (request: HonoRequest): ReadonlySet<string> => {
+  const readInclude = (request: RouteRequest): ReadonlySet<string> => {
     const values = readQueryList(request, "include");
     assertValid(isIncludable, values, "include");
     return new Set(values);
   };
-  app.get("/v1/responses/:id", (context) => {
+  routes.get("/v1/responses/:id", (context) => {
     checkQuery(context.req, "include[]", "include_obfuscation", "starting_after", "stream");
     return retrieve(context, readInclude(context.req), services);
   });
-  app.delete("/v1/responses/:id", async (context) => {
+  routes.delete("/v1/responses/:id", async (context) => {
     checkQuery(context.req);
     const id = context.req.param("id");
     await background.cancel(id);
     if (!store.delete(id)) throw notFound("Response", id);
     return context.json({ id, object: "response", deleted: true });
   });
-  app.post("/v1/responses/:id/cancel", async (context) => {
+  routes.post("/v1/responses/:id/cancel", async (context) => {
     checkQuery(context.req);
     const id = context.req.param("id");
     await background.cancel(id);
@@ -65,7 +70,7 @@ export function responseLifecycleRoutes(app: Hono, services: ResponseLifecycleSe
       throw new ApiProblem(400, `Cannot cancel ${describeStatus(status)} response.`);
     return context.json(showStored(found, new Set(), catalog).response);
   });
-  app.get("/v1/responses/:id/input_items", (context) => {
+  routes.get("/v1/responses/:id/input_items", (context) => {
     const id = context.req.param("id");
     const query = readListQuery(context.req, ["include[]"]);
     if (!store.has(id)) throw notFound("Response", id);
@@ -81,7 +86,7 @@ export function responseLifecycleRoutes(app: Hono, services: ResponseLifecycleSe
 
 /** Responds with a response that is running or stored, as JSON or as a stream. */
 function retrieve(
-  context: Context,
+  context: RouteContext,
   more: ReadonlySet<string>,
   { store, background, catalog, clock }: ResponseLifecycleServices,
 ): Response {

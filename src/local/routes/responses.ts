@@ -1,4 +1,3 @@
-import type { Context, Hono } from "hono";
 import type { Clock } from "../../base/clock.ts";
 import { quoteValue } from "../../base/quote-value.ts";
 import { ApiProblem } from "../api-problem.ts";
@@ -9,6 +8,8 @@ import { PacedBody } from "../http/paced-body.ts";
 import { RATE_LIMIT_HEADERS, setRateLimitHeaders } from "../http/rate-limit-headers.ts";
 import { readJsonBody } from "../http/read-json-body.ts";
 import type { RequestLog } from "../http/request-log.ts";
+import type { RouteContext } from "../http/route-context.ts";
+import type { RouteTable } from "../http/route-table.ts";
 import type { BackgroundResponses } from "../responses/background/background-responses.ts";
 import { formatEvent } from "../responses/events/events.ts";
 import { type StreamServices, streamResponse } from "../responses/events/stream-response.ts";
@@ -32,10 +33,10 @@ export interface ResponseServices {
 
 /** `/v1/responses`: creates responses. */
 export function responseRoutes(
-  app: Hono,
+  routes: RouteTable,
   { responses, background, catalog, clock, maxBodyBytes, onFault, log }: ResponseServices,
 ): void {
-  app.post("/v1/responses", async (context) => {
+  routes.post("/v1/responses", async (context) => {
     const { raw } = context.req;
     try {
       checkQuery(context.req);
@@ -56,7 +57,7 @@ export function responseRoutes(
       throw error;
     }
   });
-  app.get("/v1/responses", (context) => {
+  routes.get("/v1/responses", (context) => {
     const isSocket = context.req.header("upgrade")?.toLowerCase() === "websocket";
     throw isSocket
       ? new ApiProblem(426, UPGRADE_REMEDY, { headers: { upgrade: "websocket" } })
@@ -87,7 +88,7 @@ const ESTIMATED_HEADERS = { ...RESPONSE_HEADERS, ...USAGE_HEADER };
 
 /** Starts a response that runs without its connection. Its stream can be resumed. */
 function respondInBackground(
-  context: Context,
+  context: RouteContext,
   started: StartedResponse,
   { background, catalog, clock }: Pick<ResponseServices, "background" | "catalog" | "clock">,
 ): Response {
@@ -100,7 +101,7 @@ function respondInBackground(
 
 /** Streams events as they occur. An error before the first step runs is still an HTTP error. */
 async function respondWithStream(
-  context: Context,
+  context: RouteContext,
   started: StartedResponse,
   { log, clock, ...services }: StreamServices & Pick<ResponseServices, "clock" | "log">,
 ): Promise<Response> {

@@ -1,4 +1,3 @@
-import type { Hono } from "hono";
 import {
   readNumber,
   readRecord,
@@ -10,6 +9,7 @@ import { createMissingParameterProblem, unknownParameter } from "../api-problem.
 import { checkQuery } from "../http/check-query.ts";
 import { readMultipart } from "../http/read-multipart.ts";
 import { readValidBody } from "../http/read-valid-body.ts";
+import type { RouteTable } from "../http/route-table.ts";
 import { fileLifetime, filePurposes, getDefaultLifetime } from "../store/file-purposes.ts";
 import type { FileStore } from "../store/file-store.ts";
 import { MAX_PART_BYTES, MAX_UPLOAD_BYTES } from "../uploads/part-checks.ts";
@@ -51,8 +51,8 @@ const completion = object(
 const nothing = object({});
 
 /** `/v1/uploads`: files that clients send in parts. */
-export function uploadRoutes(app: Hono, { uploads, files }: UploadServices): void {
-  app.post("/v1/uploads", async (context) => {
+export function uploadRoutes(routes: RouteTable, { uploads, files }: UploadServices): void {
+  routes.post("/v1/uploads", async (context) => {
     checkQuery(context.req);
     const body = await readValidBody(context.req.raw, newUpload, { maxBytes: MAX_BODY_BYTES });
     const purpose = readString(body, "purpose");
@@ -67,7 +67,7 @@ export function uploadRoutes(app: Hono, { uploads, files }: UploadServices): voi
     return context.json(toWireUpload(created));
   });
 
-  app.post("/v1/uploads/:id/parts", async (context) => {
+  routes.post("/v1/uploads/:id/parts", async (context) => {
     checkQuery(context.req);
     const id = context.req.param("id");
     uploads.findPending(id); // before the part arrives
@@ -82,7 +82,7 @@ export function uploadRoutes(app: Hono, { uploads, files }: UploadServices): voi
     }
   });
 
-  app.post("/v1/uploads/:id/complete", async (context) => {
+  routes.post("/v1/uploads/:id/complete", async (context) => {
     checkQuery(context.req);
     const { raw } = context.req;
     const body = await readValidBody(raw, completion, { maxBytes: MAX_BODY_BYTES });
@@ -91,7 +91,7 @@ export function uploadRoutes(app: Hono, { uploads, files }: UploadServices): voi
     return context.json({ ...toWireUpload(upload), file: toWireFile(file) });
   });
 
-  app.post("/v1/uploads/:id/cancel", async (context) => {
+  routes.post("/v1/uploads/:id/cancel", async (context) => {
     checkQuery(context.req);
     await readValidBody(context.req.raw, nothing, { maxBytes: MAX_BODY_BYTES, emptyBody: {} });
     return context.json(toWireUpload(uploads.cancel(context.req.param("id"))));

@@ -1,9 +1,11 @@
-import { type Context, Hono, type HonoRequest } from "hono";
 import { isPlainObject } from "../../base/freeze.ts";
 import { readNumber, readRecord, readStrings, type UnknownRecord } from "../../base/json.ts";
 import { ApiProblem, invalidType, invalidValue } from "../api-problem.ts";
 import { checkQuery, readListQuery } from "../http/check-query.ts";
 import { readJsonBody } from "../http/read-json-body.ts";
+import type { RouteContext } from "../http/route-context.ts";
+import type { RouteRequest } from "../http/route-request.ts";
+import type { RouteTable } from "../http/route-table.ts";
 import type { Attributes } from "../search/attribute-filter.ts";
 import { type ChunkSizes, defaultChunkSizes } from "../search/split-into-chunks.ts";
 import type { NewStoreFile } from "../search/store-files.ts";
@@ -18,11 +20,10 @@ import {
 import type { VectorStoreChange, VectorStores } from "../search/vector-stores.ts";
 import { assertValid, type Validator } from "../validators/validator.ts";
 
-/** `/vector_stores` and everything below. Mount it under `/v1`. */
-export function vectorStoreRoutes(stores: VectorStores): Hono {
-  const app = new Hono();
-  app.post("/vector_stores", async ({ req, json }) => {
-    const body = await readValidBody(req, newStoreValidator);
+/** `/v1/vector_stores`, their files and their batches. */
+export function vectorStoreRoutes(routes: RouteTable, stores: VectorStores): void {
+  routes.post("/v1/vector_stores", async (context) => {
+    const body = await readValidBody(context.req, newStoreValidator);
     const created = stores.create({
       name: toStringOrNull(body["name"]),
       description: toStringOrNull(body["description"]),
@@ -31,29 +32,34 @@ export function vectorStoreRoutes(stores: VectorStores): Hono {
       fileIds: readStrings(body, "file_ids"),
       sizes: readChunkSizes(body),
     });
-    return json(created);
+    return context.json(created);
   });
-  app.get("/vector_stores", ({ req, json }) => json(stores.list(readListQuery(req))));
-  app.get("/vector_stores/:store", ({ req, json }) => {
-    checkQuery(req);
-    return json(stores.get(req.param("store")));
+  routes.get("/v1/vector_stores", (context) =>
+    context.json(stores.list(readListQuery(context.req))),
+  );
+  routes.get("/v1/vector_stores/:store", (context) => {
+    checkQuery(context.req);
+    return context.json(stores.get(readStoreId(context)));
   });
-  app.post("/vector_stores/:store", async ({ req, json }) => {
-    const body = await readValidBody(req, storeChangeValidator);
-    return json(stores.update(req.param("store"), readStoreChange(body)));
+  routes.post("/v1/vector_stores/:store", async (context) => {
+    const body = await readValidBody(context.req, storeChangeValidator);
+    return context.json(stores.update(readStoreId(context), readStoreChange(body)));
   });
-  app.delete("/vector_stores/:store", ({ req, json }) => {
-    checkQuery(req);
-    stores.delete(req.param("store"));
-    return json({ id: req.param("store"), object: "vector_store.deleted", deleted: true });
+  routes.delete("/v1/vector_stores/:store", (context) => {
+    checkQuery(context.req);
+    stores.delete(readStoreId(context));
+    return context.json({
+      id: readStoreId(context),
+      object: "vector_store.deleted",
+      deleted: true,
+    });
   });
-  app.post("/vector_stores/:store/search", (context) => searchStore(stores, context));
-  app.route("/vector_stores/:store/files", storeFileRoutes(stores));
-  app.route("/vector_stores/:store/file_batches", batchRoutes(stores));
-  return app;
+  routes.post("/v1/vector_stores/:store/search", (context) => searchStore(stores, context));
+  storeFileRoutes(routes, stores);
+  batchRoutes(routes, stores);
 }
 
-async function searchStore(stores: VectorStores, context: Context): Promise<Response> {
+async function searchStore(stores: VectorStores, context: RouteContext): Promise<Response> {
   const body = await readValidBody(context.req, searchValidator);
   const { query } = body;
   const queries = typeof query === "string" ? [query] : readStrings(body, "query");
@@ -79,33 +85,33 @@ async function searchStore(stores: VectorStores, context: Context): Promise<Resp
   });
 }
 
-function storeFileRoutes({ files }: VectorStores): Hono {
-  const app = new Hono();
-  app.post("/", async (context) => {
+function storeFileRoutes(routes: RouteTable, { files }: VectorStores): void {
+  const path = "/v1/vector_stores/:store/files";
+  routes.post(path, async (context) => {
     const body = await readValidBody(context.req, newFileValidator);
     return context.json(files.attach(readStoreId(context), readStoreFile(body)));
   });
-  app.get("/", (context) => {
+  routes.get(path, (context) => {
     const query = readListQuery(context.req, ["filter"]);
     return context.json(files.list(readStoreId(context), query, { filter: readFilter(context) }));
   });
-  app.get("/:file", (context) => {
+  routes.get(`${path}/:file`, (context) => {
     checkQuery(context.req);
     return context.json(files.get(readStoreId(context), context.req.param("file")));
   });
-  app.post("/:file", async (context) => {
+  routes.post(`${path}/:file`, async (context) => {
     const body = await readValidBody(context.req, fileChangeValidator);
     return context.json(
       files.update(readStoreId(context), context.req.param("file"), readAttributes(body)),
     );
   });
-  app.delete("/:file", (context) => {
+  routes.delete(`${path}/:file`, (context) => {
     checkQuery(context.req);
     const id = context.req.param("file");
     files.remove(readStoreId(context), id);
     return context.json({ id, object: "vector_store.file.deleted", deleted: true });
   });
-  app.get("/:file/content", (context) => {
+  routes.get(`${path}/:file/content`, (context) => {
     checkQuery(context.req);
     const text = files.getContent(readStoreId(context), context.req.param("file"));
     return context.json({
@@ -115,35 +121,33 @@ function storeFileRoutes({ files }: VectorStores): Hono {
       next_page: null,
     });
   });
-  return app;
 }
 
-function batchRoutes({ files }: VectorStores): Hono {
-  const app = new Hono();
-  app.post("/", async (context) => {
+function batchRoutes(routes: RouteTable, { files }: VectorStores): void {
+  const path = "/v1/vector_stores/:store/file_batches";
+  routes.post(path, async (context) => {
     const body = await readValidBody(context.req, newBatchValidator);
     return context.json(files.attachBatch(readStoreId(context), readBatch(body)));
   });
-  app.get("/:batch", (context) => {
+  routes.get(`${path}/:batch`, (context) => {
     checkQuery(context.req);
     return context.json(files.batch(readStoreId(context), context.req.param("batch")));
   });
-  app.post("/:batch/cancel", (context) => {
+  routes.post(`${path}/:batch/cancel`, (context) => {
     checkQuery(context.req);
     return context.json(files.cancelBatch(readStoreId(context), context.req.param("batch")));
   });
-  app.get("/:batch/files", (context) => {
+  routes.get(`${path}/:batch/files`, (context) => {
     const query = readListQuery(context.req, ["filter"]);
     const scope = { batchId: context.req.param("batch"), filter: readFilter(context) };
     return context.json(files.list(readStoreId(context), query, scope));
   });
-  return app;
 }
 
 /** Enough for 2,000 files with 16 attributes of 512 characters each. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
-async function readValidBody(request: HonoRequest, shape: Validator): Promise<UnknownRecord> {
+async function readValidBody(request: RouteRequest, shape: Validator): Promise<UnknownRecord> {
   checkQuery(request);
   const body = await readJsonBody(request.raw, MAX_BODY_BYTES);
   if (!isPlainObject(body)) throw invalidType("", "an object", body);
@@ -151,11 +155,11 @@ async function readValidBody(request: HonoRequest, shape: Validator): Promise<Un
   return body;
 }
 
-function readStoreId(context: Context): string {
-  return String(context.req.param("store"));
+function readStoreId(context: RouteContext): string {
+  return context.req.param("store");
 }
 
-function readFilter(context: Context): string | undefined {
+function readFilter(context: RouteContext): string | undefined {
   const known = ["in_progress", "completed", "failed", "cancelled"];
   const filter = context.req.query("filter");
   if (filter === undefined || known.includes(filter)) return filter;

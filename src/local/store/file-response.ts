@@ -1,6 +1,6 @@
 import type { FileHandle } from "node:fs/promises";
 import { extname } from "node:path";
-import { getMimeType } from "hono/utils/mime";
+import { getMimeType } from "./mime-type.ts";
 
 const CHUNK_BYTES = 64 * 1024;
 
