@@ -53,6 +53,7 @@ const exchangeRates: LocalTool<{ currency: string }> = {
   },
 };
 
+// A scripted model answers. With `--live`, a provider that has the tool does: set OPENAI_BASE_URL and OPENAI_API_KEY.
 const model = scriptedModel([
   [{ use: { kind: "exchange_rates", args: { currency: "USD" } } }],
   [{ use: { kind: "exchange_rates", args: { currency: "GBP" } } }],
@@ -62,7 +63,7 @@ const provider = new LocalProvider({ model, tools: [exchangeRates] });
 try {
   const adapter = new OpenAIAdapter({
     model: "any",
-    clientConfig: { fetch: provider.fetch },
+    clientConfig: process.argv.includes("--live") ? {} : { fetch: provider.fetch },
     hostedToolCodecs: [codec],
   });
   const rates = exchangeRatesTool({ base: "EUR" });
@@ -77,7 +78,7 @@ try {
   console.log(response.text);
   console.log(response.hostedOutputs.get(rates));
 } finally {
-  await provider[Symbol.asyncDispose]();
+  await provider.close();
 }
 // prints: 80 euros are 100 dollars or 64 pounds.
 // prints: { USD: 1.25, GBP: 0.8 }

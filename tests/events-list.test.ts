@@ -15,7 +15,7 @@ test("the sessions guide lists every event of the library, with all of its field
   expect(Object.fromEntries(documented)).toEqual(Object.fromEntries(findLibraryEvents()));
 });
 
-/** Reads the rows of the table: the event, and the fields besides `type` and the stamp. */
+/** Reads the rows of the table: the event, and its fields without `type` and the stamp. */
 function readDocumentedEvents(): ReadonlyMap<string, readonly string[]> {
   const page = readFileSync(`${ROOT}docs/guides/sessions.md`, "utf8");
   const [, section = ""] = page.split("\n## Every event\n");
@@ -29,7 +29,7 @@ function readDocumentedEvents(): ReadonlyMap<string, readonly string[]> {
   );
 }
 
-/** Finds the members of `EventMap` that the library declares, without those of tests, contracts and the demo. */
+/** Finds the members of `EventMap` that the library declares, but not tests, contracts and the demo. */
 function findLibraryEvents(): ReadonlyMap<string, readonly string[]> {
   using project = openProject(ROOT);
   const { checker, files } = project;
