@@ -1,9 +1,10 @@
 import { spawnSync } from "node:child_process";
 import { EventEmitter } from "node:events";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { createDemoPicture } from "../scripts/picture/create-demo-picture.ts";
 import { demo } from "../src/cli/demo/demo.ts";
 import { bubblewrapSandbox } from "../src/local/sandbox/bubblewrap/bubblewrap-sandbox.ts";
 import { captureDemo } from "./support/capture-demo.ts";
@@ -39,6 +40,8 @@ describe("wink demo", () => {
     expect(stdout).toContain("  │ 23:00,100 %,24.5 °C\n");
     expect(stdout).toContain("ventPercent: 100");
     expect(stdout).not.toContain("\u001b[");
+    const picture = readFileSync("docs/demo.svg", "utf8");
+    expect(createDemoPicture(stdout), "run npm run picture").toBe(picture);
   });
 
   test("loses its container halfway, continues in another, and syncs the files", async () => {

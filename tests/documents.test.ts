@@ -28,7 +28,7 @@ const context: CommandContext = {
 };
 
 /**
- * What the package does not contain although its pages link to it: pages for people who work on the
+ * Files that the pages of the package link to and that it does not contain: pages for people who work on the
  * library, who have the repository.
  */
 const REPOSITORY_ONLY = [
@@ -96,7 +96,7 @@ function findPackages(): ReadonlySet<string> {
   return new Set(["weakincentives", ...names]);
 }
 
-/** Names in capitals in the code, such as those of environment variables. */
+/** Names in capitals in the code, such as names of environment variables. */
 function findVariables(): ReadonlySet<string> {
   const code = [...repository.files].filter((file) =>
     /^(?:(?:src|tests|scripts|examples|bench)\/.*\.(?:[mc]?[jt]s|sh)|\.ci\/\w+|\w+\.config\.ts)$/.test(

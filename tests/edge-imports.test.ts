@@ -26,7 +26,7 @@ test.each(["index.ts", "openai/index.ts", "openai/edge.ts"])(
   },
 );
 
-test("edge.ts exports exactly what other files import from the files that it replaces", () => {
+test("edge.ts exports exactly the names that other files import from the files that it replaces", () => {
   const imported = [...sources.keys()]
     .filter((file) => !hostFiles.has(file))
     .flatMap((file) => listValueImports(file))

@@ -30,12 +30,12 @@ describe("Every example", () => {
     expect(findAll(isBroken)).toEqual([]);
   });
 
-  test("imports packages, and only files of its own folder", () => {
+  test("imports packages, and files in its folder", () => {
     const imports = /(?:from|import\(|import)\s*"(\.[^"]*)"/g;
     expect(findAll((example) => leavesItsFolder(example, imports))).toEqual([]);
   });
 
-  test("reads only files of its own folder", () => {
+  test("reads only files in its folder", () => {
     const addresses = /new URL\(\s*["'`]([^"'`]*)["'`],\s*import\.meta\.url/g;
     expect(findAll((example) => leavesItsFolder(example, addresses))).toEqual([]);
   });

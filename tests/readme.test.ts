@@ -1,8 +1,9 @@
 import { execFileSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { createFullText, createMap } from "../scripts/llms/create-llms.ts";
 
 const readPage = (path: string) => readFile(new URL(`../${path}`, import.meta.url), "utf8");
 
@@ -106,3 +107,16 @@ test.each(["ARCHITECTURE.md", "CONTRIBUTING.md", "GLOSSARY.md"])(
     expect(missing).toEqual([]);
   },
 );
+
+test("llms.txt lists every guide, and llms-full.txt contains them", async () => {
+  const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), "utf8");
+  const map = createMap(read("README.md"));
+  expect(read("llms.txt"), "run npm run llms").toBe(map);
+  expect(read("llms-full.txt"), "run npm run llms").toBe(createFullText(read));
+  const guides = await readdir(new URL("../docs/guides/", import.meta.url));
+  for (const guide of guides) expect(map).toContain(`(docs/guides/${guide})`);
+});
+
+test("a README without a table of guides is rejected", () => {
+  expect(() => createMap("# Title\n\nText.\n\n## Other\n")).toThrow("no table of guides");
+});

@@ -78,7 +78,7 @@ describe("The programs of the README and the guides, in an empty project", () =>
   describe.each(nodes)("on Node %s", (_version, path) => {
     const queue = new Queue(2);
     test.concurrent.each(usable.map((snippet) => [snippet.name, snippet] as const))(
-      "%s prints what it says",
+      "%s prints its `// prints:` lines",
       async (_name, snippet) => {
         const program = pasted.get(snippet);
         if (!program) throw new Error(`${snippet.name} was not pasted`);
@@ -98,7 +98,7 @@ describe("The programs of the README and the guides, in an empty project", () =>
   });
 });
 
-/** What `execFile` rejects with. */
+/** The error of `execFile`. */
 interface Failure {
   readonly code: number | string;
   readonly killed: boolean;

@@ -6,7 +6,7 @@ export interface ExampleGroup {
   readonly examples: readonly Example[];
 }
 
-/** The headings of the index and the names below them, in reading order. `*` at the end stands for any text. */
+/** The headings of the index and the names below them, in reading order. `*` at the end matches any text. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   "First steps": ["first-agent", "first-tool", "first-*"],
   "Prompts, tools and state": [

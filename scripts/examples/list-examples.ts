@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** A program below `examples/`, and what its comments say about it. */
+/** A program below `examples/`, and the facts in its comments. */
 export interface Example {
   /** Path from the root of the repository, with slashes. */
   readonly path: string;
   readonly source: string;
   /** The doc comment on its first line, without a line break. Empty if there is none. */
   readonly sentence: string;
-  /** Packages besides `weakincentives` and `zod`: `// needs: …`, one per line. */
+  /** Packages other than `weakincentives` and `zod`: `// needs: …`, one per line. */
   readonly needs: readonly string[];
   /** Whether `wink run` starts it, so that it needs no key: `// run: wink run`. */
   readonly isRunByWink: boolean;

@@ -6,7 +6,7 @@ export function createDemoPicture(output: string): string {
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" role="img" aria-label="A run of wink demo">`,
     `<rect width="${WIDTH}" height="${height}" rx="8" fill="#0d1117"/>`,
-    `<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace" font-size="13" fill="#c9d1d9" xml:space="preserve">`,
+    `<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace" font-size="13" fill="#c9d1d9" style="white-space: pre">`,
     ...rows,
     "</g>",
     "</svg>",
@@ -24,8 +24,8 @@ function selectLines(output: string): readonly string[] {
   const all = output.split("\n");
   const mounted = all.findIndex((line) => line.startsWith("Mounted as "));
   const prompt = all.findIndex((line) => line.startsWith("Prompt sent "));
-  const turns = all.findIndex((line) => line === "Turn 1");
-  const end = all.findIndex((line) => line === "Turn 5");
+  const turns = all.indexOf("Turn 1");
+  const end = all.indexOf("Turn 5");
   if (mounted === -1 || prompt === -1 || turns === -1 || end === -1) {
     throw new Error("The output of wink demo has no mounts, prompt or turns.");
   }

@@ -1,7 +1,7 @@
 /** A page of docs/reference. */
 export interface ReferencePage {
   readonly name: string;
-  /** What the entry point contains, in one sentence. */
+  /** The contents of the entry point, in one sentence. */
   readonly summary: string;
   readonly text: string;
 }
@@ -22,7 +22,7 @@ export function toReferencePage({ module, markdown, source }: EntryPoint): Refer
     .replace(/^# .*\n/, heading)
     .replaceAll("](index.md", "](weakincentives.md")
     .replaceAll(/^\| <a id="[^"]*"><\/a> `~.*\n/gm, "") // carry types, and are never set
-    .replaceAll(/^#+ Default\n\n```ts\n(.*)\n```$/gm, "**Default:** $1") // prose, not a program
+    .replaceAll(/^#+ Default\n\n```ts\n([\s\S]*?)\n```$/gm, "**Default:** $1") // prose, not a program
     .replaceAll(/[ \t]+$/gm, "")
     .trimEnd();
   const name = `${module === "index" ? "weakincentives" : module}.md`;

@@ -30,9 +30,10 @@ async function sendBody(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   outgoing: ServerResponse,
 ): Promise<void> {
-  const cancel = () => void reader.cancel(new Error("The client disconnected.")).catch(() => {});
-  outgoing.once("close", cancel);
-  if (outgoing.destroyed) cancel();
+  const cancelBody = () =>
+    void reader.cancel(new Error("The client disconnected.")).catch(() => {});
+  outgoing.once("close", cancelBody);
+  if (outgoing.destroyed) cancelBody();
   try {
     for (;;) {
       const { done, value } = await reader.read();
@@ -40,10 +41,10 @@ async function sendBody(
       if (done) break;
       if (!outgoing.write(value)) await waitForRoom(outgoing);
     }
-    outgoing.off("close", cancel);
+    outgoing.off("close", cancelBody);
     outgoing.end();
   } catch {
-    outgoing.off("close", cancel);
+    outgoing.off("close", cancelBody);
     setImmediate(() => outgoing.socket?.destroySoon()); // after the chunks that were written
   }
 }
@@ -51,13 +52,13 @@ async function sendBody(
 /** Waits until the client has read enough, or has disconnected. */
 function waitForRoom(outgoing: ServerResponse): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const stop = () => {
-    outgoing.off("drain", stop);
-    outgoing.off("close", stop);
+  const finishWait = () => {
+    outgoing.off("drain", finishWait);
+    outgoing.off("close", finishWait);
     resolve();
   };
-  outgoing.on("drain", stop);
-  outgoing.on("close", stop);
-  if (outgoing.destroyed) stop();
+  outgoing.on("drain", finishWait);
+  outgoing.on("close", finishWait);
+  if (outgoing.destroyed) finishWait();
   return promise;
 }

@@ -4,7 +4,7 @@ import { parseShell, type ShellCommand } from "./parse-shell.ts";
 import type { Repository } from "./repository.ts";
 import { checkWinkMention, checkWinkUsage } from "./wink-usage.ts";
 
-/** What commands may refer to besides files of the repository. */
+/** Names that commands may use, in addition to files of the repository. */
 export interface CommandContext {
   readonly repository: Repository;
   /** Packages that `npm install` may name. */
@@ -66,7 +66,7 @@ function checkCommand(
   return [
     ...problems,
     ...(problem ? [problem] : []),
-    ...missing.map((file) => `${file} does not exist, and the page does not say what is in it`),
+    ...missing.map((file) => `${file} does not exist, and the page does not show its content`),
   ];
 }
 

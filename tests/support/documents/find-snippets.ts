@@ -9,7 +9,7 @@ export interface Snippet extends Example {
 }
 
 /**
- * Finds the programs in the README and the guides: `ts` blocks, and `js` blocks that say what they print. A program
+ * Finds the programs in the README and the guides: `ts` blocks, and `js` blocks with `// prints:` lines. A program
  * that several pages show is listed once.
  */
 export function findSnippets(pages: Iterable<Page>): readonly Snippet[] {

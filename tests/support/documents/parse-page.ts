@@ -6,7 +6,7 @@ export interface Page {
   readonly links: readonly PageLink[];
   /** Inline code, outside of fences. */
   readonly inlineCode: readonly TextAt[];
-  /** What `#…` can name: headings as GitHub writes them, and `id` attributes. */
+  /** The names for `#…`: headings as GitHub writes them, and `id` attributes. */
   readonly anchors: ReadonlySet<string>;
   /** Labels of links such as `[text][label]` that have no definition. */
   readonly undefinedLabels: readonly TextAt[];

@@ -10,7 +10,7 @@ export interface ShellCommand {
   readonly line: number;
 }
 
-/** Words that begin or end a compound command; what follows them is a command. */
+/** Words that begin or end a compound command; a command follows them. */
 const KEYWORDS = new Set(
   ["until", "while", "do", "done", "if", "then", "else", "elif", "fi", "!", "{", "}", "time"], //
 );

@@ -6,7 +6,7 @@ import { type InstalledPackage, installPackedPackage } from "../packed-package.t
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 
-/** A program in a folder of its own. */
+/** A program in a separate folder. */
 export interface PastedProgram {
   readonly folder: string;
   readonly file: string;
@@ -17,7 +17,7 @@ export interface PasteProject extends AsyncDisposable {
   readonly folder: string;
   /** The command `wink` of the installed package. */
   readonly wink: string;
-  /** The pasted programs, by the packages that they need besides `weakincentives` and `zod`. */
+  /** The pasted programs, by the packages that they need in addition to `weakincentives` and `zod`. */
   readonly programs: ReadonlyMap<string, readonly PastedProgram[]>;
   /** Writes a program into an empty folder, next to the packages it needs. */
   paste(source: string, needs: readonly string[], extension: string): Promise<PastedProgram>;
@@ -34,7 +34,7 @@ export async function createPasteProject(): Promise<PasteProject> {
     wink: join(folder, "node_modules", "weakincentives", "dist", "cli", "main.js"),
     programs,
     paste: async (source, needs, extension) => {
-      // A folder per list of packages: a program finds those it names, and those of the folder above.
+      // A folder per list of packages: a program finds its packages here and in the folder above.
       const key = [...needs].sort().join(" ");
       const pasted = programs.get(key) ?? [];
       const layer = join(folder, `needs-${[...programs.keys(), key].indexOf(key)}`);
@@ -74,7 +74,7 @@ async function listDependencies(folder: string): Promise<readonly string[]> {
   return names.filter(isInstalled);
 }
 
-/** Copies packages and what they depend on, except what the folder above already has. */
+/** Copies packages and their dependencies, except packages that the folder above already has. */
 async function addPackages(folder: string, names: readonly string[], above = ""): Promise<void> {
   const modules = join(folder, "node_modules");
   await mkdir(modules, { recursive: true });
