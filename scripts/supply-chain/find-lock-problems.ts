@@ -2,7 +2,8 @@ import { type LockEntry, type Lockfile, type Manifest, toPackageName } from "./l
 
 /**
  * Returns why a lockfile does not fix what is installed: an entry without a SHA-512 hash, a source other than the
- * installer's own registry, or an install script that `allowScripts` does not name.
+ * installer's own registry, or an install script that `allowScripts` does not name. `false` there marks a package
+ * that works without its script.
  */
 export function findLockProblems(lockfile: Lockfile, manifest: Manifest): readonly string[] {
   const { lockfileVersion, packages } = lockfile;
@@ -36,7 +37,7 @@ function findEntryProblems(path: string, entry: LockEntry, manifest: Manifest): 
     problems.push(`${path} names its source, ${resolved}: ${remedy}`);
   }
   if (!VERSION.test(version)) problems.push(`${path} has no published version: ${version}`);
-  if (hasInstallScript && manifest.allowScripts?.[toPackageName(path)] !== true) {
+  if (hasInstallScript && manifest.allowScripts?.[toPackageName(path)] === undefined) {
     const remedy = "choose another package, or review the script and add it to allowScripts";
     problems.push(`${path} runs a script when it is installed: ${remedy}`);
   }

@@ -1,6 +1,7 @@
 import { bubblewrapSandbox } from "../../src/local/sandbox/bubblewrap/bubblewrap-sandbox.ts";
 import { chromiumPath } from "./chromium-path.ts";
 import { sdkMissing } from "./claude/sdk-installed.ts";
+import { edgeMissing } from "./edge/edge-runtime.ts";
 
 /** Prints which Node the tests run on and, once, which tests are skipped and how to run them. */
 export async function setup(): Promise<void> {
@@ -11,6 +12,7 @@ export async function setup(): Promise<void> {
   if (chromiumPath === null) {
     print("Tests in a browser are skipped. Install it with apt-get install chromium.");
   }
+  if (edgeMissing !== null) print(`Tests in an edge runtime are skipped. ${edgeMissing}`);
   if (sdkMissing !== null) {
     print("Tests that need the Claude Agent SDK are skipped. Install it with npm run claude.");
   }
