@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   LocalProvider,
@@ -24,96 +25,117 @@ test("the bundler and workerd of tests/edge are installed", ({ skip }) => {
 const NODE_ONLY =
   'Node, and this bundle was built for an edge runtime or a browser. Run it on Node, in a bundle without the conditions "workerd", "edge-light", "worker" or "browser".';
 
-describe.skipIf(edgeMissing !== null)(
-  "The packed package in workerd, without nodejs_compat",
-  () => {
-    const provider = new LocalProvider({ model: { respond: answer } });
-    const workers: Miniflare[] = [];
-    const bundles: string[] = [];
-    let project: PasteProject;
+describe.skipIf(edgeMissing !== null)("The packed package in workerd", () => {
+  const provider = new LocalProvider({ model: { respond: answer } });
+  const workers: Miniflare[] = [];
+  let example: string;
+  let project: PasteProject;
 
-    beforeAll(async () => {
-      project = await createPasteProject();
-      const env = { OPENAI_API_KEY: "local", OPENAI_BASE_URL: (await provider.listen()).url };
-      for (const source of [await readExample(), await readSource("features-worker.ts")]) {
-        const { folder, file } = await project.paste(source, [], "ts");
-        const script = await bundleWorker(join(folder, file));
-        bundles.push(script);
-        workers.push(await startWorker(script, env));
-      }
-    }, 300_000);
-    afterAll(async () => {
-      for (const worker of workers) await worker.dispose();
-      await provider.close();
-      await project[Symbol.asyncDispose]();
-    });
-
-    async function post(worker: number, path: string, body = "How many?"): Promise<Response> {
-      const found = workers[worker];
-      if (!found) throw new Error("The worker has not been started");
-      return await found.dispatchFetch(`https://bakery.example${path}`, { method: "POST", body });
+  beforeAll(async () => {
+    project = await createPasteProject();
+    const env = { OPENAI_API_KEY: "local", OPENAI_BASE_URL: (await provider.listen()).url };
+    const codes: string[] = [];
+    for (const source of [await readExample(), await readSource("features-worker.ts")]) {
+      const { folder, file } = await project.paste(source, [], "ts");
+      const entry = join(folder, file);
+      example ??= entry;
+      const { code } = await bundleWorker(entry);
+      workers.push(await startWorker(code, env));
+      codes.push(code);
     }
+    workers.push(await startWorker(codes[1] ?? "", env, ["nodejs_compat"]));
+  }, 300_000);
+  afterAll(async () => {
+    for (const worker of workers) await worker.dispose();
+    await provider.close();
+    await project[Symbol.asyncDispose]();
+  });
 
-    test("is bundled without imports", () => {
-      const imports = /^\s*(?:import|export)\b[^;]*?["'][^"']+["'];|\b(?:import|require)\(/gm;
-      for (const bundle of bundles) {
-        expect(bundle.length).toBeGreaterThan(100_000);
-        expect(bundle.match(imports)).toBe(null);
-      }
-    });
+  async function post(worker: number, path: string, body = "How many?"): Promise<Response> {
+    const found = workers[worker];
+    if (!found) throw new Error("The worker has not been started");
+    return await found.dispatchFetch(`https://bakery.example${path}`, { method: "POST", body });
+  }
 
-    test("answers with a tool's result", async () => {
-      expect(await (await post(0, "/")).json()).toEqual({ text: "Bake 12 loaves of rye." });
-    });
+  test.each(["workerd", "edge-light", "worker", "browser"])(
+    "is bundled without imports for the condition %s",
+    async (condition) => {
+      const { imports, code } = await bundleWorker(example, { conditions: [condition] });
+      expect(imports).toEqual([]);
+      expect(code).toContain("count_loaves");
+    },
+  );
 
-    test("delivers the first part of an answer while the model writes the rest", async () => {
-      const response = await post(0, "/stream", "How many? Take your time.");
-      expect(response.headers.get("content-type")).toBe("text/event-stream");
-      const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
-      let text = "";
-      while (!text.includes("Bake 12")) text += (await reader?.read())?.value;
-      expect(text).not.toContain("event: response");
-      finishWriting?.();
-      await reader?.cancel();
-    });
+  test("has the size that the guide states", async () => {
+    const guide = await readSource("../../docs/guides/edge.md");
+    const stated = /(?<minified>\d+) kB minified, (?<zipped>\d+) kB with gzip/.exec(guide)?.groups;
+    const { code } = await bundleWorker(example, { conditions: ["workerd"], minify: true });
+    const minified = Buffer.byteLength(code) / 1000;
+    expect(Math.abs(minified / Number(stated?.["minified"]) - 1)).toBeLessThan(0.05);
+    const zipped = gzipSync(code).length / 1000;
+    expect(Math.abs(zipped / Number(stated?.["zipped"]) - 1)).toBeLessThan(0.05);
+  });
 
-    test("streams a whole answer with its usage", async () => {
-      const text = await (await post(0, "/stream")).text();
-      expect(text).toContain('event: response\ndata: {"text":"Bake 12 loaves of rye."');
-    });
+  test("answers with a tool's result", async () => {
+    expect(await (await post(0, "/")).json()).toEqual({ text: "Bake 12 loaves of rye." });
+  });
 
-    test("keeps an adapter between requests that run at the same time", async () => {
-      const paths = ["/continue", "/attach-bytes", "/continue", "/upload-bytes", "/continue"];
-      const results = await Promise.all(paths.map(async (path) => (await post(1, path)).json()));
-      // The sale of wheat bread failed and was rolled back.
-      const continued = { value: { sold: ["rye"], text: "There are 2 user messages." } };
-      expect(results).toEqual([
-        continued,
-        { value: "data:image/png" },
-        continued,
-        { value: "month,loaves\n" },
-        continued,
-      ]);
-    });
+  test("delivers an answer in parts, and stops the model after the client has left", async () => {
+    const response = await post(0, "/stream", "How many? Take your time.");
+    expect(response.headers.get("content-type")).toBe("text/event-stream");
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+    let text = "";
+    while (!text.includes("Bake 12")) text += (await reader?.read())?.value;
+    expect(text).not.toContain("event: response");
+    await reader?.cancel();
+    // workerd notices that a client has left when it writes to it: a comment, after 15 seconds without an event.
+    await expect.poll(() => stops).toBe(1);
+  });
 
-    test("stops at a deadline", async () => {
-      expect(await (await post(1, "/deadline")).json()).toMatchObject({
-        name: "DeadlineExceededError",
-      });
-    });
+  test("streams a whole answer with its usage", async () => {
+    const text = await (await post(0, "/stream")).text();
+    expect(text).toContain('event: response\ndata: {"text":"Bake 12 loaves of rye."');
+  });
 
-    test.each([
-      ["/no-key", "OPENAI_API_KEY"],
-      ["/workspace", `OpenAIContainerWorkspaceSection needs ${NODE_ONLY}`],
-      ["/host-mounts", `Hosted tool "code_interpreter" has hostMounts, which need ${NODE_ONLY}`],
-      ["/attach-path", 'This runtime has no file system, so "bread.png" cannot be opened.'],
-      ["/upload-path", 'This runtime has no file system, so "sales.csv" cannot be opened.'],
-    ])("explains what is missing at %s", async (path, message) => {
-      const problem = await (await post(1, path)).json();
-      expect(problem).toMatchObject({ message: expect.stringContaining(message) });
+  test.each([
+    ["without nodejs_compat", 1],
+    ["with nodejs_compat", 2],
+  ])("keeps an adapter between requests that run at the same time, %s", async (_, worker) => {
+    const paths = ["/continue", "/attach-bytes", "/continue", "/upload-bytes", "/continue"];
+    const results = await Promise.all(paths.map(async (path) => (await post(worker, path)).json()));
+    // The sale of wheat bread failed and was rolled back.
+    const continued = { value: { sold: ["rye"], text: "There are 2 user messages." } };
+    expect(results).toEqual([
+      continued,
+      { value: "data:image/png" },
+      continued,
+      { value: "month,loaves\n" },
+      continued,
+    ]);
+  });
+
+  test("runs an evaluation inside a tool handler, with and without AsyncLocalStorage", async () => {
+    expect(await (await post(1, "/nested")).json()).toEqual({ value: "Asked.", hooks: false });
+    expect(await (await post(2, "/nested")).json()).toEqual({ value: "Asked.", hooks: true });
+  });
+
+  test("stops at a deadline", async () => {
+    expect(await (await post(1, "/deadline")).json()).toMatchObject({
+      name: "DeadlineExceededError",
     });
-  },
-);
+  });
+
+  test.each([
+    ["/no-key", "OPENAI_API_KEY"],
+    ["/workspace", `OpenAIContainerWorkspaceSection needs ${NODE_ONLY}`],
+    ["/host-mounts", `Hosted tool "code_interpreter" has hostMounts, which need ${NODE_ONLY}`],
+    ["/attach-path", 'This runtime has no file system, so "bread.png" cannot be opened.'],
+    ["/upload-path", 'This runtime has no file system, so "sales.csv" cannot be opened.'],
+  ])("explains what is missing at %s", async (path, message) => {
+    const problem = await (await post(1, path)).json();
+    expect(problem).toMatchObject({ message: expect.stringContaining(message) });
+  });
+});
 
 /** The worker of examples/edge.ts, as its comment says it is deployed. */
 async function readExample(): Promise<string> {
@@ -127,13 +149,13 @@ async function readSource(path: string): Promise<string> {
   return await readFile(fileURLToPath(new URL(path, import.meta.url)), "utf8");
 }
 
-/** Lets a model finish that has written the first part of its answer. */
-let finishWriting: (() => void) | undefined;
+/** How many answers have ended because their client left. */
+let stops = 0;
 
 /** Answers from what the worker has sent, so that each answer shows a feature. */
 async function answer(
   { text, items }: ModelRequest,
-  { onPart }: ModelOptions = {},
+  { signal, onPart }: ModelOptions = {},
 ): Promise<readonly ModelAction[]> {
   const outputs = items.filter((item) => "type" in item && item.type === "function_call_output");
   switch (text) {
@@ -147,6 +169,8 @@ async function answer(
       const kind = ["wheat", "rye"][outputs.length];
       return kind ? [{ call: { name: "sell", args: { kind } } }] : [{ say: "Done." }];
     }
+    case "Ask.":
+      return [outputs.length === 0 ? { call: { name: "ask", args: {} } } : { say: "Asked." }];
     case "Wait.":
       return [{ stall: 600_000 }];
   }
@@ -155,9 +179,8 @@ async function answer(
   const say = `Bake ${15 - left} loaves of rye.`;
   if (text === "How many? Take your time.") {
     await onPart?.({ say });
-    await new Promise<void>((resolve) => {
-      finishWriting = resolve;
-    });
+    await new Promise((resolve) => signal?.addEventListener("abort", resolve));
+    stops += 1;
   }
   return [{ say }];
 }

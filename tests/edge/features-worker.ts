@@ -8,7 +8,12 @@ import {
   Tool,
   ToolResult,
 } from "weakincentives";
-import { OpenAIAdapter, OpenAIContainerWorkspaceSection, uploadFile } from "weakincentives/openai";
+import {
+  historySlice,
+  OpenAIAdapter,
+  OpenAIContainerWorkspaceSection,
+  uploadFile,
+} from "weakincentives/openai";
 
 declare module "weakincentives" {
   interface EventMap {
@@ -45,9 +50,23 @@ const features: Readonly<Record<string, (client: OpenAIAdapter) => unknown>> = {
   "/continue": async (client) => {
     const session = new Session().register(sold);
     await client.evaluate(seller, { session, input: "Sell wheat and rye." });
-    const next = { session, input: "How many messages are there?", continue: true };
+    const opened = Session.parse(session.serialize(), [historySlice, sold]);
+    const next = { session: opened, input: "How many messages are there?", continue: true };
     const { text } = await client.evaluate(seller, next);
-    return { sold: session.get(sold), text };
+    return { sold: opened.get(sold), text };
+  },
+  "/nested": async (client) => {
+    const ask = new Tool({
+      name: "ask",
+      description: "Asks the seller.",
+      params: jsonSchema<object>({ type: "object", properties: {}, additionalProperties: false }),
+      handler: async (_, { adapter: nested, session }) => {
+        const input = "How many messages are there?";
+        return ToolResult.ok((await nested.evaluate(seller, { session, input })).text);
+      },
+    });
+    const asker = definePrompt({ name: "asker", instructions: "Ask the seller.", tools: [ask] });
+    return (await client.evaluate(asker, { session: new Session(), input: "Ask." })).text;
   },
   "/attach-bytes": async (client) => {
     const prompt = seller.bind({}).attach({ bytes: picture, filename: "bread.png" });
@@ -94,7 +113,10 @@ const worker = {
       const { pathname } = new URL(request.url);
       const feature = features[pathname];
       if (!feature) throw new Error(`There is no feature ${pathname}`);
-      return Response.json({ value: await feature(adapter) });
+      const value = await feature(adapter);
+      if (pathname !== "/nested") return Response.json({ value });
+      const hooks = globalThis.process?.getBuiltinModule?.("node:async_hooks") !== undefined;
+      return Response.json({ value, hooks });
     } catch (error) {
       const { name, message } = error as Error;
       return Response.json({ name, message });

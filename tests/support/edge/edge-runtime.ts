@@ -18,25 +18,41 @@ export interface Miniflare {
 }
 
 /** Bundles a worker as deployment tools for edge runtimes do. Nothing is external. */
-export async function bundleWorker(file: string, options: BundleOptions = {}): Promise<string> {
+export async function bundleWorker(file: string, options: BundleOptions = {}): Promise<Bundle> {
   const { build } = await load<Esbuild>("esbuild");
-  const { outputFiles, warnings } = await build({
+  const { outputFiles, metafile, warnings } = await build({
     entryPoints: [file],
     bundle: true,
     write: false,
+    metafile: true,
+    outdir: "out",
     format: "esm",
-    platform: "browser",
+    platform: "neutral", // adds no condition
+    mainFields: ["module", "main"],
     target: "es2022",
     conditions: ["workerd", "worker", "browser"],
     logLevel: "silent",
     ...options,
   });
   if (warnings.length > 0) throw new Error(JSON.stringify(warnings));
-  return outputFiles.map(({ text }) => text).join("");
+  const imports = Object.values(metafile.outputs).flatMap((output) => output.imports);
+  return {
+    code: outputFiles.map(({ text }) => text).join(""),
+    imports: imports.map(({ path }) => path),
+  };
+}
+
+/** A bundled worker. */
+export interface Bundle {
+  readonly code: string;
+  /** The modules that the code still imports, statically or dynamically. */
+  readonly imports: readonly string[];
 }
 
 /** Options of `bundleWorker`. */
 export interface BundleOptions {
+  /** The conditions of `package.json` that apply. @default those of Wrangler */
+  readonly conditions?: readonly string[];
   /** Whether the code is shortened. @default false */
   readonly minify?: boolean;
 }
@@ -45,12 +61,22 @@ export interface BundleOptions {
 interface Esbuild {
   build(options: Readonly<Record<string, unknown>>): Promise<{
     readonly outputFiles: readonly { readonly text: string }[];
+    readonly metafile: {
+      readonly outputs: Readonly<Record<string, { readonly imports: readonly { path: string }[] }>>;
+    };
     readonly warnings: readonly object[];
   }>;
 }
 
-/** Starts a worker in workerd. `script` is an ES module without imports. */
-export async function startWorker(script: string, env: Env): Promise<Miniflare> {
+/**
+ * Starts a worker in workerd. `script` is an ES module without imports. Without the flag `nodejs_compat`, there is
+ * no `node:` module.
+ */
+export async function startWorker(
+  script: string,
+  env: Env,
+  compatibilityFlags: readonly string[] = [],
+): Promise<Miniflare> {
   const { Miniflare } = await load<{
     Miniflare: new (options: Readonly<Record<string, unknown>>) => Miniflare;
   }>("miniflare");
@@ -58,9 +84,8 @@ export async function startWorker(script: string, env: Env): Promise<Miniflare> 
     modules: true,
     script,
     bindings: env,
-    // The date that workerd was released on. `nodejs_compat` is not set, so there is no `node:` module.
-    compatibilityDate: "2026-07-30",
-    compatibilityFlags: [],
+    compatibilityDate: "2026-07-30", // the date of the installed workerd
+    compatibilityFlags,
   });
 }
 
