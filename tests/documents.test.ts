@@ -34,7 +34,6 @@ const context: CommandContext = {
 const REPOSITORY_ONLY = [
   "ARCHITECTURE.md",
   "CONTRIBUTING.md",
-  "SECURITY.md",
   "bench/peers/RESULTS.md",
   "docs/attacks.md",
   "docs/audit.md",

@@ -50,8 +50,8 @@ export function runAtExit(work: () => void): Disposable {
 
 /** The part of `process` that handles signals and exits. Tests pass their own. */
 export interface Stoppable {
-  on(signal: NodeJS.Signals, listener: () => void): unknown;
-  off(signal: NodeJS.Signals, listener: () => void): unknown;
+  on(signal: NodeJS.Signals, listener: (signal?: NodeJS.Signals) => void): unknown;
+  off(signal: NodeJS.Signals, listener: (signal?: NodeJS.Signals) => void): unknown;
   exit(code: number): unknown;
 }
 
@@ -81,16 +81,17 @@ export function endOnSignal(
     hasExited = true;
     host.exit(status);
   };
-  const onSignal = () => {
+  const onSignal = (signal?: NodeJS.Signals) => {
     if (state === "hurried") exit(130);
     if (state !== "running") return;
     state = "ending";
     setTimeout(() => {
       state = "hurried";
     }, SECOND_SIGNAL_MS).unref();
-    setTimeout(() => exit(code), EXIT_TIMEOUT_MS).unref();
+    const status = signal === "SIGPIPE" ? 0 : code; // a reader that closes the pipe is not a failure
+    setTimeout(() => exit(status), EXIT_TIMEOUT_MS).unref();
     end().then(
-      () => exit(code),
+      () => exit(status),
       (error: unknown) => {
         console.error(formatError(error));
         exit(1);

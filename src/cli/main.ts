@@ -7,7 +7,7 @@ import { toExitCode } from "./to-exit-code.ts";
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code !== "EPIPE") throw error;
   if (process.argv[2] === "serve") return;
-  if (!process.emit("SIGHUP")) process.exit(0); // a command with files of its own cleans up first
+  if (!process.emit("SIGHUP", "SIGPIPE")) process.exit(0); // a command that has files cleans up first
 });
 
 const { version }: { readonly version: string } = JSON.parse(
