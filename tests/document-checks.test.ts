@@ -143,7 +143,7 @@ describe("checkShellBlocks()", () => {
     ["wink mount", "error: missing required argument 'path'"],
     ["node src/cli/main.ts serve --prot 1", "error: unknown option '--prot'"],
     ["npx nothing", "npx does not find nothing"],
-    ["node agent.mts", "agent.mts does not exist, and the page does not say what is in it"],
+    ["node agent.mts", "agent.mts does not exist, and the page does not show its content"],
     ["cp node_modules/weakincentives/x.ts x.mts", "weakincentives/x.ts does not exist"],
     ["echo 1 && rimraf /", "rimraf is not one of the programs that pages may use"],
     ["cat $(find . -name x)", "find is not one of the programs that pages may use"],
