@@ -16,7 +16,7 @@ import type { Page } from "./support/documents/parse-page.ts";
 import { hasPath, openRepository } from "./support/documents/repository.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const repository = openRepository(root);
+const repository = await openRepository(root);
 const { published } = repository;
 const pages = [...repository.pages.values()];
 const examples = new Set(listExamples(root).map(({ source }) => source));

@@ -17,7 +17,7 @@ import { hasBubblewrap } from "./support/workspace/workspace-fixture.ts";
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("..", import.meta.url));
-const snippets = findSnippets(openRepository(root).pages.values());
+const snippets = findSnippets((await openRepository(root)).pages.values());
 
 /** Warnings that a snippet may cause, and why. */
 const EXPECTED_WARNINGS: readonly RegExp[] = [

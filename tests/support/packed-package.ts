@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { withLock } from "./with-lock.ts";
+import { withPackLock } from "./with-lock.ts";
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -23,7 +23,7 @@ export async function installPackedPackage(): Promise<InstalledPackage> {
   const folder = await mkdtemp(join(tmpdir(), "wink-packed-"));
   const modules = join(folder, "node_modules");
   // npm builds `dist` before it packs, and several test files pack at the same time.
-  const { stdout } = await withLock(join(root, "node_modules", ".wink-pack.lock"), () =>
+  const { stdout } = await withPackLock(root, () =>
     run("npm", ["pack", "--json", "--pack-destination", folder], { cwd: root }),
   );
   // The build prints before npm does; the list is the last thing printed.

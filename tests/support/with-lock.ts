@@ -1,5 +1,11 @@
 import { readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
+
+/** Runs `work` while no other process packs this repository or builds its `dist`. */
+export function withPackLock<T>(root: string, work: () => Promise<T>): Promise<T> {
+  return withLock(join(root, "node_modules", ".wink-pack.lock"), work);
+}
 
 /**
  * Runs `work` while no other process runs work with the same lock file. The file contains the id of the process

@@ -1,6 +1,8 @@
-import { execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
+import { promisify } from "node:util";
+import { withPackLock } from "../with-lock.ts";
 import { type Page, parsePage } from "./parse-page.ts";
 
 /** The files of the repository, and which of them the package contains. Paths have slashes. */
@@ -15,13 +17,13 @@ export interface Repository {
 const LEFT_OUT = new Set([".git", "node_modules", "dist", "coverage"]);
 
 /** Reads the files below `root` and asks npm which of them it packs. */
-export function openRepository(root: string): Repository {
+export async function openRepository(root: string): Promise<Repository> {
   const files = new Set(listFiles(root, ""));
   const read = (path: string) => readFileSync(join(root, path), "utf8");
   const pages = [...files].filter((path) => path.endsWith(".md"));
   return {
     files,
-    published: listPublished(root),
+    published: await listPublished(root),
     pages: new Map(pages.map((path) => [path, parsePage(path, read(path))])),
     read,
   };
@@ -41,10 +43,12 @@ function listFiles(root: string, folder: string): readonly string[] {
   });
 }
 
-function listPublished(root: string): ReadonlySet<string> {
-  const options = { cwd: root, encoding: "utf8" } as const;
+async function listPublished(root: string): Promise<ReadonlySet<string>> {
   const command = ["pack", "--dry-run", "--json", "--ignore-scripts"];
-  const printed = execFileSync("npm", command, { ...options, stdio: ["ignore", "pipe", "ignore"] });
-  const [packed] = JSON.parse(printed) as readonly { files: readonly { path: string }[] }[];
+  // Other tests pack at the same time, and delete and build `dist` before they do.
+  const { stdout } = await withPackLock(root, () =>
+    promisify(execFile)("npm", command, { cwd: root, maxBuffer: 100_000_000 }),
+  );
+  const [packed] = JSON.parse(stdout) as readonly { files: readonly { path: string }[] }[];
   return new Set(packed?.files.map(({ path }) => path));
 }
