@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
-import { EventEmitter, once } from "node:events";
-import { mkdtempSync, readdirSync, rmSync, watch, writeFileSync } from "node:fs";
+import { EventEmitter } from "node:events";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -112,10 +112,8 @@ describe("runProgram()", () => {
       setInterval(() => {}, 1000);
       writeFileSync(process.env.WINK_TEST_READY, "");`);
     const host = new EventEmitter();
-    const watcher = watch(folder);
     const running = runProgram({ ...options, program }, host);
-    while (!readdirSync(folder).includes("ready")) await once(watcher, "change");
-    watcher.close();
+    await vi.waitFor(() => expect(readdirSync(folder)).toContain("ready"), 30_000);
     host.emit("SIGTERM");
     expect(await running).toBe(5);
     expect(host.eventNames()).toEqual([]);
@@ -124,6 +122,42 @@ describe("runProgram()", () => {
   test("returns 128 plus the number of the signal that ended the program", async () => {
     const program = writeProgram('process.kill(process.pid, "SIGKILL");');
     expect(await runProgram({ ...options, program })).toBe(137);
+  });
+
+  test("prints the server and its requests as JSON on standard error", async () => {
+    const lines: string[] = [];
+    vi.spyOn(process.stderr, "write").mockImplementation((text) => {
+      lines.push(String(text));
+      return true;
+    });
+    const program = writeProgram(`await fetch(process.env.OPENAI_BASE_URL + "/models");`);
+    expect(await runProgram({ ...options, program, json: true })).toBe(0);
+    vi.restoreAllMocks();
+    const [server, request] = lines.map((line) => JSON.parse(line));
+    expect(server).toMatchObject({ model: "echo" });
+    expect(request).toMatchObject({ request: { method: "GET", status: 401 } });
+  });
+
+  test.each([
+    ["nowhere.mts", "must be an existing file"],
+    ["wink-no-such-command", "must be a program that starts"],
+  ])("rejects the program %s", async (program, rule) => {
+    const terminal = { write: () => {} };
+    await expect(runProgram({ ...options, program, terminal })).rejects.toThrow(rule);
+  });
+
+  test("passes Ctrl-C on if no terminal does", async () => {
+    vi.stubEnv("WINK_TEST_READY", join(folder, "ready"));
+    const program = writeProgram(`
+      import { writeFileSync } from "node:fs";
+      process.on("SIGINT", () => process.exit(6));
+      setInterval(() => {}, 1000);
+      writeFileSync(process.env.WINK_TEST_READY, "");`);
+    const host = new EventEmitter();
+    const running = runProgram({ ...options, program, requests: true }, host);
+    await vi.waitFor(() => expect(readdirSync(folder)).toContain("ready"), 30_000);
+    host.emit("SIGINT");
+    expect(await running).toBe(6);
   });
 
   test("says on a terminal that an echo answers", async () => {
