@@ -29,12 +29,17 @@ function editDistance(from: string, to: string): number {
   for (let i = 1; i <= from.length; i++) {
     const next = [i];
     for (let j = 1; j <= to.length; j++) {
-      const wrong = (row[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1);
+      const wrong = readCell(row, j - 1) + (from[i - 1] === to[j - 1] ? 0 : 1);
       const isSwap = i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1];
-      const swapped = isSwap ? (before[j - 2] ?? 0) + 1 : wrong;
-      next.push(Math.min(wrong, swapped, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+      const swapped = isSwap ? readCell(before, j - 2) + 1 : wrong;
+      next.push(Math.min(wrong, swapped, readCell(row, j) + 1, readCell(next, j - 1) + 1));
     }
     [before, row] = [row, next];
   }
-  return row[to.length] ?? 0;
+  return readCell(row, to.length);
+}
+
+/** Reads a cell of the table, which has one for every position. */
+function readCell(row: readonly number[], index: number): number {
+  return row[index] ?? 0;
 }
