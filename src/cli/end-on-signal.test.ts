@@ -86,6 +86,14 @@ describe("endOnSignal()", () => {
     expect(said).toHaveBeenCalledWith(expect.stringMatching(/^error: it sticks\n/));
   });
 
+  test("exits with 0 if the reader of the output has left", async () => {
+    const host = new FakeProcess();
+    endOnSignal(async () => {}, { code: 130, host });
+    host.emit("SIGHUP", "SIGPIPE");
+    await vi.advanceTimersByTimeAsync(0);
+    expect(host.codes).toEqual([0]);
+  });
+
   test("ignores signals after disposal", () => {
     const host = new FakeProcess();
     endOnSignal(never, { code: 0, host })[Symbol.dispose]();
