@@ -143,7 +143,9 @@ describe("runProgram()", () => {
     ["wink-no-such-command", "must be a program that starts"],
   ])("rejects the program %s", async (program, rule) => {
     const terminal = { write: () => {} };
-    await expect(runProgram({ ...options, program, terminal })).rejects.toThrow(rule);
+    const failure = await runProgram({ ...options, program, terminal }).catch((error) => error);
+    expect(failure.message).toContain(rule);
+    if (program === "wink-no-such-command") expect(failure.cause).toMatchObject({ code: "ENOENT" });
   });
 
   test("passes Ctrl-C on if no terminal does", async () => {

@@ -75,9 +75,9 @@ function createCommandLine({ program, args }: RunOptions): CommandLine {
   return { file: process.execPath, args: [program, ...args] };
 }
 
-function createMissingError(program: string, rule: string): InvalidOptionError {
+function createMissingError(program: string, rule: string, cause?: Error): InvalidOptionError {
   const remedy = "pass the path of your program, such as agent.mts, or a command";
-  return new InvalidOptionError({ field: "program", value: program, rule, remedy });
+  return new InvalidOptionError({ field: "program", value: program, rule, remedy, cause });
 }
 
 /** The official SDKs and this package read these variables. */
@@ -113,7 +113,9 @@ async function waitForProgram(
   for (const { signal, pass } of forwarding) host.on(signal, pass);
   try {
     return await new Promise((resolve, reject) => {
-      child.once("error", () => reject(createMissingError(file, "must be a program that starts")));
+      child.once("error", (cause) =>
+        reject(createMissingError(file, "must be a program that starts", cause)),
+      );
       child.once("exit", (code, signal) => resolve(code ?? 128 + toNumber(signal)));
     });
   } finally {
