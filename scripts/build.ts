@@ -5,6 +5,8 @@
 import { spawnSync } from "node:child_process";
 import { chmodSync, rmSync } from "node:fs";
 import manifest from "../package.json" with { type: "json" };
+import { dropMaps } from "./build/drop-maps.ts";
+import { indentWithTabs } from "./build/indent-with-tabs.ts";
 import { listEntryDeclarations, pruneDeclarations } from "./build/prune-declarations.ts";
 import { redirectHostImports } from "./build/redirect-host-imports.ts";
 import { thinSourceMaps } from "./build/thin-source-maps.ts";
@@ -13,8 +15,10 @@ rmSync("dist", { recursive: true, force: true });
 compile("--sourceMap", "--removeComments");
 compile("--declaration", "--declarationMap", "--emitDeclarationOnly");
 redirectHostImports("dist");
+indentWithTabs("dist");
 thinSourceMaps("dist");
 pruneDeclarations("dist", listEntryDeclarations(manifest.exports));
+dropMaps("dist", manifest.files);
 chmodSync("dist/cli/main.js", 0o755);
 
 function compile(...options: readonly string[]): void {

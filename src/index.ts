@@ -49,6 +49,7 @@ export {
   type WebSearchSectionOptions,
 } from "./prompt/sections/web-search-section.ts";
 export type { WorkspaceSectionOptions } from "./prompt/sections/workspace-options.ts";
+export type { WorkspaceManifest } from "./prompt/sections/workspace-slice.ts";
 export { PromptTemplate, type PromptTemplateOptions } from "./prompt/template.ts";
 export {
   type Visibility,
@@ -77,7 +78,12 @@ export {
   sequentialDependency,
 } from "./tools/sequential-dependency.ts";
 export { Tool, type ToolOptions, type ToolRenderer } from "./tools/tool.ts";
-export type { ToolContext, ToolHandler } from "./tools/tool-context.ts";
+export type {
+  ToolContext,
+  ToolEffects,
+  ToolHandler,
+  ToolReconciler,
+} from "./tools/tool-context.ts";
 export type { ToolExample } from "./tools/tool-example.ts";
 export { ToolResult } from "./tools/tool-result.ts";
 
@@ -185,6 +191,15 @@ export type {
   CompactionMeasured,
   ContextCompacted,
 } from "./adapter/context-compacted.ts";
+export type {
+  DataReleased,
+  EvaluationStarted,
+  ToolStarted,
+  TurnResubmitted,
+  TurnSubmitted,
+  WorkspaceKept,
+  WorkspaceProgressed,
+} from "./adapter/durable-events.ts";
 export type { EventStamp } from "./adapter/event-stamp.ts";
 export type {
   DroppedItem,
@@ -203,28 +218,34 @@ export type {
   TurnStarted,
 } from "./adapter/events.ts";
 export { promptLog, toolLog } from "./adapter/log-slices.ts";
+export { defineSlice, type Reducers, type SliceOptions } from "./session/define-slice.ts";
 export {
   type EventBus,
   InProcessEventBus,
   type InProcessEventBusOptions,
   nullEventBus,
 } from "./session/event-bus.ts";
-export type { BusEvent, EventMap, EventOf, EventType, ReducerFailed } from "./session/event-map.ts";
+export type {
+  BusEvent,
+  EventMap,
+  EventOf,
+  EventType,
+  ReducerFailed,
+  SessionStoringFailed,
+} from "./session/event-map.ts";
 export { Session, type SessionOptions } from "./session/session.ts";
 export {
+  type ClaimOptions,
+  type ReadOptions,
   type RecordWriter,
+  type SessionClaim,
   type SessionStore,
   SessionStoreError,
   type SessionStoreErrorOptions,
 } from "./session/session-store.ts";
-export {
-  defineSlice,
-  type Reducers,
-  type Slice,
-  type SliceOptions,
-  type SlicePolicy,
-} from "./session/slice.ts";
-export { type Snapshot, SnapshotError, SnapshotRestoreError } from "./session/snapshot.ts";
+export type { Slice, SlicePolicy } from "./session/slice.ts";
+export type { Snapshot } from "./session/snapshot.ts";
+export { SnapshotError, SnapshotRestoreError } from "./session/snapshot-errors.ts";
 
 // Adapters
 
@@ -247,6 +268,7 @@ export type {
   HostedOutcome,
   ModelClient,
   Omission,
+  ResumedTurn,
   ToolAnswer,
   ToolCall,
   ToolChoice,
@@ -255,6 +277,11 @@ export type {
 } from "./adapter/model-client.ts";
 export type { HostedOutputs, PromptResponse } from "./adapter/prompt-response.ts";
 export type { EvaluateOptions, ProviderAdapter } from "./adapter/provider-adapter.ts";
+export {
+  type Standing,
+  type StandingEvaluation,
+  standingSlice,
+} from "./adapter/resume/standing.ts";
 export { streamEvaluation } from "./adapter/stream/stream-evaluation.ts";
 export { StreamReadError } from "./adapter/stream/stream-read-error.ts";
 export type { ThrottlePolicy } from "./adapter/throttle.ts";
@@ -272,7 +299,6 @@ export {
   OutputParseError,
   PromptRenderError,
   PromptValidationError,
-  WinkError,
 } from "./base/errors.ts";
 export {
   type BudgetDimension,
@@ -287,3 +313,4 @@ export {
   type ThrottleErrorDetails,
   type ThrottleKind,
 } from "./base/evaluation-errors.ts";
+export { WinkError } from "./base/wink-error.ts";

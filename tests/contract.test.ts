@@ -22,19 +22,22 @@ const servers: readonly (readonly [string, MakeSubject])[] = clients.map(([name,
 const openai: AdapterContractOptions = {
   workspace: (options) => new OpenAIContainerWorkspaceSection(options),
   compacts: true,
+  resumes: true,
   streams: true,
 };
 
 const claude: AdapterContractOptions = {
   workspace: (options) => new ClaudeAgentWorkspaceSection(options),
   compacts: true,
+  resumes: true,
   streams: true,
 };
 
 describe.each([["the scripted client", scriptedSubject] as const, ...servers])(
   "%s passes the adapter contract:",
   (_name, make) => {
-    for (const { name, run } of adapterContract(make, { streams: true })) test(name, run);
+    const options = { resumes: true, streams: true };
+    for (const { name, run } of adapterContract(make, options)) test(name, run);
   },
 );
 

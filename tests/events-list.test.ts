@@ -7,7 +7,7 @@ import { isSource, openProject } from "../scripts/words/typescript-project.ts";
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
 
 /** The fields that the guide lists once, because every event of an evaluation has them. */
-const STAMP = ["sessionId", "promptName", "adapter", "createdAt"];
+const STAMP = ["sessionId", "promptName", "adapter", "createdAt", "nested"];
 
 test("the sessions guide lists every event of the library, with all of its fields", () => {
   const documented = readDocumentedEvents();

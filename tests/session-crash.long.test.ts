@@ -7,8 +7,8 @@ import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Session } from "../src/session/session.ts";
-import { JsonlSessionStore } from "../src/stores/jsonl-session-store.ts";
 import { slices, steps, walk } from "./support/session-crash-writer.ts";
+import { openStormStore, type StormStore } from "./support/storm/storm-store.ts";
 
 const CRASHES = Number(process.env["WINK_CRASHES"] ?? 25);
 const CRASHES_PER_SESSION = 5;
@@ -21,28 +21,40 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true }));
 
-test(`sessions whose processes are killed ${CRASHES} times keep all flushed changes`, {
-  timeout: 60_000 + CRASHES * 1_000,
-}, async () => {
-  const ids = Array.from({ length: CRASHES / CRASHES_PER_SESSION }, (_, index) => `s${index}`);
-  const acknowledged: number[] = [];
-  const workers = Array.from({ length: SESSIONS_AT_ONCE }, async () => {
-    for (let id = ids.pop(); id !== undefined; id = ids.pop()) {
-      acknowledged.push(...(await crashRepeatedly(id)));
-    }
-  });
-  await Promise.all(workers);
-  expect(acknowledged).toHaveLength(CRASHES);
-  expect(Math.max(...acknowledged)).toBeGreaterThan(0);
-});
+const kinds: readonly StormStore[] = process.env["WINK_POSTGRES"]
+  ? ["jsonl", "sqlite", "postgres"]
+  : ["jsonl", "sqlite"]; // scripts/with-postgres.sh starts the third
+
+test.each(kinds)(
+  `sessions whose processes are killed ${CRASHES} times keep all flushed changes in %s`,
+  {
+    timeout: 60_000 + CRASHES * 1_000,
+  },
+  async (kind) => {
+    const one = crypto.randomUUID();
+    const ids = Array.from(
+      { length: CRASHES / CRASHES_PER_SESSION },
+      (_, index) => `${one}-${index}`,
+    );
+    const acknowledged: number[] = [];
+    const workers = Array.from({ length: SESSIONS_AT_ONCE }, async () => {
+      for (let id = ids.pop(); id !== undefined; id = ids.pop()) {
+        acknowledged.push(...(await crashRepeatedly(kind, id)));
+      }
+    });
+    await Promise.all(workers);
+    expect(acknowledged).toHaveLength(CRASHES);
+    expect(Math.max(...acknowledged)).toBeGreaterThan(0);
+  },
+);
 
 /** Continues one session in several processes. Returns the last change each acknowledged. */
-async function crashRepeatedly(id: string): Promise<readonly number[]> {
+async function crashRepeatedly(kind: StormStore, id: string): Promise<readonly number[]> {
   const all: number[] = [];
   let before: string | null = null;
   for (let crash = 0; crash < CRASHES_PER_SESSION; crash++) {
-    const acknowledged = await writeUntilKilled(id);
-    const after = await readSession(id);
+    const acknowledged = await writeUntilKilled(kind, id);
+    const after = await readSession(kind, id);
     if (after !== null) expectReached({ before, after, acknowledged });
     else expect([before, acknowledged]).toEqual([null, -1]); // killed before the first write
     before = after;
@@ -52,8 +64,8 @@ async function crashRepeatedly(id: string): Promise<readonly number[]> {
 }
 
 /** Kills the writer at a random time. Returns the last change it acknowledged, or -1. */
-async function writeUntilKilled(id: string): Promise<number> {
-  const child = spawn(process.execPath, [script, directory, id], {
+async function writeUntilKilled(kind: StormStore, id: string): Promise<number> {
+  const child = spawn(process.execPath, [script, directory, id, kind], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   const closed = once(child, "close");
@@ -79,10 +91,14 @@ async function writeUntilKilled(id: string): Promise<number> {
 }
 
 /** Returns the serialized session, or `null` if it does not exist. */
-async function readSession(id: string): Promise<string | null> {
-  await using store = new JsonlSessionStore(directory, { onRepair: () => {} });
-  if (!(await store.list()).includes(id)) return null;
-  return (await Session.open(store, id, slices)).serialize();
+async function readSession(kind: StormStore, id: string): Promise<string | null> {
+  const { store, close } = await openStormStore(kind, directory);
+  try {
+    if (!(await store.list()).includes(id)) return null;
+    return (await Session.open(store, id, slices)).serialize();
+  } finally {
+    await close();
+  }
 }
 
 /** Expects that `after` follows from `before` and is not older than the acknowledged change. */

@@ -85,7 +85,7 @@ describe("free-form records accept any key", () => {
 const withoutOptions = new Set([
   // weakincentives
   ...["BudgetTracker", "Deadline", "ToolResult", "applyPatch", "jsonSchema", "nullEventBus"],
-  ...["promptLog", "resource", "toolLog", "visibilitySlice"],
+  ...["promptLog", "resource", "standingSlice", "toolLog", "visibilitySlice"],
   // weakincentives/claude
   ...["claudeHistorySlice", "noNetwork", "withDomains"],
   // weakincentives/local

@@ -24,7 +24,8 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     "policies*",
   ],
   "Files and containers": ["workspaces*", "code-review", "long-analysis", "openai-files"],
-  "Chats and streams": ["chat", "streaming", "chat-*", "long-turns"],
+  "Chats and streams": ["chat", "streaming", "chat-*", "long-turns", "background"],
+  "Runs that survive a crash": ["after-a-crash"],
   "Limits, safety and tests": [
     "budgets*",
     "errors*",

@@ -4,15 +4,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { MeasureRow } from "../measure-row.ts";
 
-/** What `scripts/trace.ts --json` prints. */
+/** The output of `scripts/trace.ts --json`. */
 export interface Trace {
   readonly provider: string;
   readonly count: number;
   readonly parts: readonly { readonly until: string; readonly files: readonly string[] }[];
 }
 
-/** How many files one evaluation may enter. */
-export const TRACE_TARGETS = { openai: 90, claude: 80 } as const;
+/**
+ * How many files one evaluation may enter. Evaluations have barriers, a standing and files to keep since
+ * decision 78, and workspaces report their progress since decision 82.
+ */
+export const TRACE_TARGETS = { openai: 105, claude: 90 } as const;
 
 /** True if the Claude Agent SDK is installed, which a trace on Claude needs. */
 export function hasClaudeSdk(): boolean {

@@ -12,6 +12,7 @@ import {
  * nothing, need no line.
  */
 export const FILE_NAME_EXCEPTIONS: ReadonlyMap<string, string> = new Map([
+  ["src/adapter/durable-events.ts", "its exports are events, named in the past tense"],
   ["src/adapter/log-slices.ts", "its exports are public as toolLog and promptLog"],
   [
     "src/claude/tools/apply-patch.ts",

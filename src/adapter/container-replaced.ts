@@ -43,7 +43,7 @@ export interface WorkspaceSynced extends EventStamp {
   readonly deleted: readonly string[];
   /** Paths that could not be synced, with the reasons. */
   readonly failed: readonly { readonly path: string; readonly reason: string }[];
-  /** Paths whose host version stays, because it is not the one that was mounted. */
+  /** Paths whose host version stays, because it is not the mounted version. */
   readonly conflicts: readonly { readonly path: string; readonly reason: string }[];
 }
 
@@ -55,4 +55,6 @@ export interface DataHeld extends EventStamp {
   readonly containerId: string;
   /** Describes when the data is removed. */
   readonly until: string;
+  /** Set if you created the container, and must remove it. */
+  readonly isCallers?: true | undefined;
 }

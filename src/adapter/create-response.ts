@@ -42,12 +42,16 @@ export async function createResponse<Output>(
 
 /** Lists the output of each tool for all of its calls, with the changes of hooks and handlers. */
 async function listOutputs(
-  { settledCalls, hasReplacedOutputs }: Progress,
+  { settledCalls, hasReplacedOutputs, isResumed }: Progress,
   client: ModelClient,
 ): Promise<Iterable<readonly [name: string, output: unknown]>> {
   const reported = new Map(client.hostedOutputs?.());
   const isReported = client.hostedOutputs !== undefined && !hasReplacedOutputs;
-  return isReported ? reported : await combineOutputs(settledCalls, reported);
+  if (isReported && !isResumed) return reported;
+  if (!isReported) return await combineOutputs(settledCalls, reported);
+  // The client reports the tools that it knows of. Others were called before it was resumed.
+  const combined = await combineOutputs(settledCalls, new Map());
+  return new Map([...reported, ...[...combined].filter(([name]) => !reported.has(name))]);
 }
 
 /** Throws for an incomplete answer, unless plain text is expected and there is some. */

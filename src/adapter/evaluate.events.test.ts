@@ -100,6 +100,9 @@ describe("the events of an evaluation", () => {
         usage: toUsage(usage),
         durationMs: 1_000,
         requestId: "request_1",
+        finishReason: "tool_calls",
+        responseId: "response_1",
+        model: "scripted",
       },
       {
         type: "ToolInvoked",
@@ -138,6 +141,9 @@ describe("the events of an evaluation", () => {
         usage: toUsage(usage),
         durationMs: 0,
         requestId: null,
+        finishReason: "stop",
+        responseId: "response_2",
+        model: "model-2",
       },
       {
         type: "PromptExecuted",

@@ -3,6 +3,7 @@ import type { Logger } from "../base/logger.ts";
 import { addUsage, noUsage, type TokenUsage } from "../base/usage.ts";
 import type { Prompt } from "../prompt/prompt.ts";
 import type { RenderedPrompt } from "../prompt/rendered-prompt.ts";
+import type { WorkspaceManifest } from "../prompt/sections/workspace-slice.ts";
 import { visibilitySlice } from "../prompt/visibility.ts";
 import type { Scope } from "../session/session-lock.ts";
 import type { Citation } from "../tools/hosted/citation.ts";
@@ -16,6 +17,8 @@ import type { Guard } from "./guard.ts";
 import type { HostedCall, Turn } from "./model-client.ts";
 import { createNestedAdapter } from "./nested-adapter.ts";
 import type { ProviderAdapter } from "./provider-adapter.ts";
+import type { BarrierListener, onBarrier } from "./resume/barrier.ts";
+import { standingSlice } from "./resume/standing.ts";
 
 /** State that all calls in an evaluation share. */
 export interface Evaluation extends EventPublisher {
@@ -31,6 +34,12 @@ export interface Evaluation extends EventPublisher {
   readonly visibility: object | undefined;
   /** Whether a tool handler started the evaluation. */
   readonly isNested: boolean;
+  /** Whether each step is stored before its effects: in stored sessions, unless it is nested. */
+  readonly isDurable: boolean;
+  /** Keeps the files of the prompt's workspace. @default the client has none */
+  readonly keepFiles?: (() => Promise<WorkspaceManifest | null>) | undefined;
+  /** Called at each barrier. */
+  readonly [onBarrier]?: BarrierListener | undefined;
 }
 
 /** Returns the session's visibility state for a prompt, which is a new object after each change. */
@@ -44,7 +53,13 @@ export function readVisibility({
 /** Creates the context for a call's handler. A hosted call's hook and handler share one. */
 export function createToolContext(
   evaluation: Evaluation,
-  call: { readonly resources: Resources; readonly scope: Scope; readonly providerOutput?: unknown },
+  call: {
+    /** @default the context is not for a call */
+    readonly callId?: string | undefined;
+    readonly resources: Resources;
+    readonly scope: Scope;
+    readonly providerOutput?: unknown;
+  },
 ): ToolContext {
   const { prompt, rendered, adapter, session, guard } = evaluation;
   return Object.freeze({
@@ -60,9 +75,22 @@ export function createToolContext(
     deadline: guard.deadline,
     budgetTracker: guard.tracker,
     signal: guard.signal,
+    callKey: createCallKey(evaluation, call.callId ?? "feedback"),
     ...("providerOutput" in call ? { providerOutput: call.providerOutput } : {}),
   });
 }
+
+/** Returns the key of a call. In a stored session, it is the same in every process. */
+function createCallKey({ session, isDurable }: Evaluation, callId: string): string {
+  const turn = isDurable ? session.get(standingSlice).turns : crypto.randomUUID();
+  return `${session.id}:${turn}:${callId}`;
+}
+
+/** The part of a turn that {@link Progress} needs. */
+type ProgressTurn = Pick<
+  Turn,
+  "text" | "usage" | "costUsd" | "responseId" | "requestId" | "model" | "hostedCalls" | "citations"
+>;
 
 /**
  * Results that an evaluation has collected so far. The cost of a turn does not depend on earlier
@@ -82,10 +110,12 @@ export class Progress {
   readonly settledCalls: SettledCall[] = [];
   /** Whether a hook, a handler or a result schema replaced the output of a call. */
   hasReplacedOutputs = false;
+  /** Whether the client did not see all turns. */
+  isResumed = false;
   readonly #earlierCitations: Citation[] = [];
   #citations: readonly Citation[] = [];
 
-  add(turn: Turn): void {
+  add(turn: ProgressTurn): void {
     this.turns += 1;
     this.usage = addUsage(this.usage, turn.usage);
     if (turn.costUsd !== undefined) this.#costUsd = (this.#costUsd ?? 0) + turn.costUsd;
@@ -97,6 +127,17 @@ export class Progress {
     for (const call of turn.hostedCalls) this.hostedCalls.push(call);
     for (const citation of this.#citations) this.#earlierCitations.push(citation);
     this.#citations = turn.citations;
+  }
+
+  /**
+   * Continues an interrupted evaluation after its last stored turn; `null` if that is already added.
+   * The totals include the whole evaluation.
+   */
+  resume(last: Turn | null, totals: Pick<Progress, "turns" | "usage">): void {
+    if (last) this.add(last);
+    this.isResumed = true;
+    this.turns = totals.turns;
+    this.usage = totals.usage;
   }
 
   /** Adds tokens that were used outside of turns. */

@@ -8,4 +8,6 @@ export interface EventStamp {
   readonly adapter: string;
   /** When the event was created, in ISO 8601. */
   readonly createdAt: string;
+  /** Set if a tool handler started the evaluation. */
+  readonly nested?: true;
 }

@@ -4,6 +4,7 @@ import type { JsonSchema } from "../base/schema/schema.ts";
 import type { TokenUsage } from "../base/usage.ts";
 import type { PromptMessage } from "../prompt/rendered-prompt.ts";
 import type { Session } from "../session/session.ts";
+import type { Citation } from "../tools/hosted/citation.ts";
 import type { ToolResult } from "../tools/tool-result.ts";
 import type {
   ContainerReplaced,
@@ -18,8 +19,23 @@ import type {
   CompactionMeasured,
   ContextCompacted,
 } from "./context-compacted.ts";
+import type {
+  DataReleased,
+  EvaluationStarted,
+  ToolStarted,
+  TurnResubmitted,
+  TurnSubmitted,
+  WorkspaceKept,
+  WorkspaceProgressed,
+} from "./durable-events.ts";
 import type { EventStamp } from "./event-stamp.ts";
-import type { FinishReason, HistoryStep, HostedCall, ToolCall } from "./model-client.ts";
+import type {
+  DelegatedCallData,
+  FinishReason,
+  HistoryStep,
+  HostedCall,
+  ToolCall,
+} from "./model-client.ts";
 
 declare module "../session/event-map.ts" {
   /** Events that adapters publish. */
@@ -134,17 +150,33 @@ export interface TurnCompleted extends EventStamp {
   readonly durationMs: number;
   /** The provider's id of the request, if any. */
   readonly requestId: string | null;
+  /** Why the model stopped. Absent in sessions that release 0.2.0 or an earlier one stored. */
+  readonly finishReason?: FinishReason;
+  /** Why the model stopped early, in the provider's terms. Absent if the provider reports none. */
+  readonly stopReason?: string;
+  /** The provider's id of the response, if any. */
+  readonly responseId?: string | null;
+  /** The model that responded, if the provider reports it. */
+  readonly model?: string | null;
+  /** Citations in `text`. Absent without citations. */
+  readonly citations?: readonly Citation[];
+  /** Set if the provider continues without input, so that this turn is not the answer. */
+  readonly continues?: true;
+  /** Cost in US dollars, as estimated by the provider. Absent if it reports none. */
+  readonly costUsd?: number;
+  /** Calls of hosted tools that the provider delegates to this process. Absent if there are none. */
+  readonly delegatedCalls?: readonly DelegatedCallData[];
 }
 
 /**
  * Stores how a turn changed the conversation, in the provider's own items, sealed reasoning included.
- * Dispatched together with `TurnCompleted`, and alone for a compaction after the last answer. Not
- * dispatched in nested evaluations. `"*"` subscribers do not receive it.
+ * Dispatched together with `TurnCompleted`, and alone for a compaction after the last answer or, in a
+ * stored session, between two turns. Not dispatched in nested evaluations. `"*"` subscribers do not receive it.
  */
 export interface HistoryAdvanced extends EventStamp, HistoryStep {
   /** Discriminates the event. */
   readonly type: "HistoryAdvanced";
-  /** Number of the turn, starting at 1. */
+  /** Number of the last completed turn, starting at 1. */
   readonly turn: number;
 }
 
@@ -158,7 +190,7 @@ export interface ToolInvoked extends EventStamp {
   readonly callId: string;
   /** Validated params, or a `RejectedToolParams` if they were invalid. */
   readonly params: unknown;
-  /** The tool's result. */
+  /** The tool's result. In a stored session, a value that is not JSON is converted to JSON. */
   readonly result: ToolResult<unknown>;
   /** The result's value as text. */
   readonly renderedOutput: string;
@@ -278,6 +310,8 @@ export interface EventPublisher {
   /** Name of the provider, as it appears in events. */
   readonly adapterName: string;
   readonly clock: Clock;
+  /** Whether a tool handler started the evaluation. @default false */
+  readonly isNested?: boolean | undefined;
 }
 
 /** An event of the loop without its stamp. */
@@ -300,13 +334,20 @@ export type AdapterEvent =
   | Unstamped<CompactionMeasured>
   | Unstamped<CompactionDiscarded>
   | Unstamped<CompactionFailed>
-  | Unstamped<DataHeld>;
+  | Unstamped<DataHeld>
+  | Unstamped<DataReleased>
+  | Unstamped<EvaluationStarted>
+  | Unstamped<ToolStarted>
+  | Unstamped<TurnSubmitted>
+  | Unstamped<TurnResubmitted>
+  | Unstamped<WorkspaceKept>
+  | Unstamped<WorkspaceProgressed>;
 
 type Unstamped<Event> = Omit<Event, keyof EventStamp>;
 
 /** Adds the stamp to events and dispatches them on the session. Several are stored together. */
 export function publishEvent(
-  { session, prompt, adapterName, clock }: EventPublisher,
+  { session, prompt, adapterName, clock, isNested = false }: EventPublisher,
   event: AdapterEvent,
   ...others: readonly AdapterEvent[]
 ): void {
@@ -315,6 +356,7 @@ export function publishEvent(
     promptName: prompt.name,
     adapter: adapterName,
     createdAt: new Date(clock.now()).toISOString(),
+    ...(isNested && { nested: true }),
   };
   const addStamp = (each: AdapterEvent) => Object.freeze({ ...stamp, ...each });
   session.dispatch(addStamp(event), ...others.map(addStamp));

@@ -9,6 +9,7 @@ import {
   PromptEvaluationError,
 } from "../base/evaluation-errors.ts";
 import type { TokenUsage } from "../base/usage.ts";
+import { SessionStoreError } from "../session/session-store.ts";
 
 /** Results collected so far, for the error that ends an evaluation. */
 export interface PartialProgress {
@@ -37,6 +38,8 @@ export class Guard {
   readonly #promptName: string;
   readonly #cancelled: AbortSignal | null;
   readonly #trackers: readonly BudgetTracker[];
+  /** The tracker of the evaluation's own budget. */
+  readonly #ownTracker: BudgetTracker | null;
   readonly #progress: PartialProgress;
 
   constructor(options: GuardOptions, progress: PartialProgress) {
@@ -44,9 +47,10 @@ export class Guard {
     this.#progress = progress;
     this.#cancelled = options.signal ?? null;
     this.deadline = options.deadline ?? null;
+    this.#ownTracker = options.budget ? new BudgetTracker(options.budget) : null;
     this.#trackers = [
       ...(options.budgetTracker ? [options.budgetTracker] : []),
-      ...(options.budget ? [new BudgetTracker(options.budget)] : []),
+      ...(this.#ownTracker ? [this.#ownTracker] : []),
     ];
     this.tracker = this.#trackers[0] ?? null;
     this.signal = AbortSignal.any(
@@ -68,6 +72,11 @@ export class Guard {
     }
   }
 
+  /** Counts the usage of an evaluation before it was interrupted, towards `budget` only. */
+  recordEarlier(usage: TokenUsage): void {
+    this.#ownTracker?.record(usage);
+  }
+
   record(usage: TokenUsage): void {
     for (const tracker of this.#trackers) tracker.record(usage);
   }
@@ -78,7 +87,8 @@ export class Guard {
    */
   toEvaluationError(error: unknown): unknown {
     if (this.#cancelled?.aborted) return this.#cancelled.reason;
-    const evaluationError = error instanceof PromptEvaluationError ? error : this.#wrapError(error);
+    const cause = findStoreError(error) ?? error;
+    const evaluationError = cause instanceof PromptEvaluationError ? cause : this.#wrapError(cause);
     return Object.assign(evaluationError, {
       promptName: this.#promptName,
       partial: this.#progress.toPartialResponse(),
@@ -87,7 +97,7 @@ export class Guard {
 
   #wrapError(cause: unknown): PromptEvaluationError {
     if (this.deadline?.signal().aborted) return this.#createDeadlineError(cause);
-    const { phase } = this;
+    const phase = cause instanceof SessionStoreError ? "store" : this.phase;
     return new PromptEvaluationError(getErrorMessage(cause), {
       promptName: this.#promptName,
       phase,
@@ -101,4 +111,10 @@ export class Guard {
     const message = `The deadline passed ${after}. Set a later deadline or use a smaller task.`;
     return new DeadlineExceededError(message, { promptName: this.#promptName, phase, cause });
   }
+}
+
+/** Returns the error of the store if a client has wrapped it as its own; `null` for other errors. */
+function findStoreError(error: unknown): SessionStoreError | null {
+  if (!(error instanceof PromptEvaluationError) || error.phase === "store") return null;
+  return error.cause instanceof SessionStoreError ? error.cause : null;
 }

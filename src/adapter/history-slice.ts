@@ -40,6 +40,7 @@ export function createHistorySlice({
       Array.isArray(state) && state.every(isPlainObject)
         ? { kept: new ItemList(copyAndFreeze(state).map(keep), keep) }
         : "its state is not an array of items",
+    describe: () => `the history of ${adapterName}`,
   });
 }
 
@@ -52,22 +53,28 @@ function findStep(event: BusEvent, adapterName: string): HistoryStep | null {
 }
 
 /**
- * A list that each turn truncates and extends. Each step returns a new `ItemList` that shares the
+ * A list that each step truncates and extends. Each step returns a new `ItemList` that shares the
  * items and records how many it has. The array is created on the first read.
  */
-class ItemList {
-  readonly #items: object[];
-  readonly #keep: (item: object) => object;
+export class ItemList<Item extends object = object> {
+  readonly #items: Item[];
+  readonly #keep: (item: Item) => Item;
   readonly #length: number;
-  #list: readonly object[] | null = null;
+  #list: readonly Item[] | null = null;
 
-  constructor(items: object[], keep: (item: object) => object) {
+  constructor(items: Item[], keep: (item: Item) => Item = (item) => item) {
     this.#items = items;
     this.#keep = keep;
     this.#length = items.length;
   }
 
-  apply({ kept, added }: HistoryStep): ItemList {
+  apply({
+    kept,
+    added,
+  }: {
+    readonly kept: number;
+    readonly added: readonly Item[];
+  }): ItemList<Item> {
     if (!Number.isSafeInteger(kept) || kept < 0 || kept > this.#length) {
       const remedy = "Register the slice before the conversation starts.";
       throw new WinkError(
@@ -80,7 +87,20 @@ class ItemList {
     return new ItemList(items, this.#keep);
   }
 
-  read(): readonly object[] {
+  append(item: Item): ItemList<Item> {
+    return this.apply({ kept: this.#length, added: [item] });
+  }
+
+  /** Returns the last item that matches. */
+  findLast(isMatch: (item: Item) => boolean): Item | undefined {
+    for (let index = this.#length - 1; index >= 0; index--) {
+      const item = this.#items[index];
+      if (item && isMatch(item)) return item;
+    }
+    return undefined;
+  }
+
+  read(): readonly Item[] {
     this.#list ??= Object.freeze(this.#items.slice(0, this.#length));
     return this.#list;
   }

@@ -86,6 +86,11 @@ describe("evaluate() rejects an invalid option before it does anything:", () => 
       "evaluate(continue) must be omitted, because scripted stores no history to continue, got true. Start a new conversation",
     ],
     [
+      "an unknown way to treat a claim",
+      { ifClaimed: "steal" },
+      'evaluate(ifClaimed) must be "refuse" or "wait", got "steal". Omit it for "refuse".',
+    ],
+    [
       "an invalid throttle policy",
       { throttle: { maxAttempts: -1 } },
       "throttle.maxAttempts must be",
@@ -115,6 +120,15 @@ describe("evaluate() rejects an invalid option before it does anything:", () => 
     });
     expect(client.asked).toEqual([]);
     expect(bus.events).toEqual([]);
+  });
+
+  test("resume, with a client that cannot resume", async () => {
+    const { resume: _resume, ...client } = scriptedClient({ text: "hi" });
+    const options = { session: new Session(), adapter: client, resume: true };
+    await expect(evaluate(prompt, client, options)).rejects.toThrow(
+      "evaluate(resume) must be omitted, because scripted cannot resume an evaluation, got true. Start again",
+    );
+    expect(client.asked).toEqual([]);
   });
 
   test.each(["adapter", "clock", "logger", "random", "throttle"])(

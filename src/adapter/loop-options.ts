@@ -17,6 +17,7 @@ import { ResourceRegistry } from "../tools/resources.ts";
 import type { ModelClient } from "./model-client.ts";
 import { type NestedOptions, parentScope } from "./nested-adapter.ts";
 import type { EvaluateOptions, ProviderAdapter } from "./provider-adapter.ts";
+import { onBarrier } from "./resume/barrier.ts";
 import { type RetrySettings, resolveThrottlePolicy, type ThrottlePolicy } from "./throttle.ts";
 import { streamFeed } from "./turn-observer.ts";
 
@@ -45,9 +46,11 @@ const evaluateKeys: KnownKeys<EvaluateOptions> = {
   budgetTracker: true,
   continue: true,
   deadline: true,
+  ifClaimed: true,
   input: true,
   maxTurns: true,
   resources: true,
+  resume: true,
   session: true,
   signal: true,
   toolChoice: true,
@@ -62,6 +65,7 @@ const loopKeys: KnownKeys<LoopOptions> = {
   throttle: true,
   [parentScope]: true,
   [streamFeed]: true,
+  [onBarrier]: true,
 };
 
 /** {@link LoopOptions} with all defaults filled in. */
@@ -124,6 +128,7 @@ export function resolveLoopSettings(
     throw refuse("maxTurns", maxTurns, "must be a positive integer", "omit it for 50");
   }
   checkAllowedHostedTools(options.allowHostedTools);
+  checkResumption(options, client);
   if (options.continue && !client.canContinue) {
     const rule = `must be omitted, because ${client.adapterName} stores no history to continue`;
     throw refuse(
@@ -144,6 +149,15 @@ export function resolveLoopSettings(
     random: options.random ?? Math.random,
     logger: options.logger ?? silentLogger,
   };
+}
+
+function checkResumption({ resume, ifClaimed }: LoopOptions, client: ModelClient): void {
+  if (ifClaimed !== undefined && ifClaimed !== "refuse" && ifClaimed !== "wait") {
+    throw refuse("ifClaimed", ifClaimed, 'must be "refuse" or "wait"', 'omit it for "refuse"');
+  }
+  if (!resume || client.resume) return;
+  const rule = `must be omitted, because ${client.adapterName} cannot resume an evaluation`;
+  throw refuse("resume", true, rule, "start again, or use an adapter that can resume");
 }
 
 interface Constructor {

@@ -1,6 +1,7 @@
 import type { TokenUsage } from "../base/usage.ts";
 import type { InputPart } from "../prompt/input.ts";
 import type { RenderedPrompt } from "../prompt/rendered-prompt.ts";
+import type { WorkspaceManifest } from "../prompt/sections/workspace-slice.ts";
 import type { Citation } from "../tools/hosted/citation.ts";
 import type { HostedTool } from "../tools/hosted-tool.ts";
 import type { Snapshotable } from "../tools/open-resources.ts";
@@ -35,6 +36,13 @@ export interface ModelClient {
    */
   send(request: TurnRequest): Promise<Turn>;
   /**
+   * Prepares to continue an evaluation after its last stored turn, and returns that turn. Called once,
+   * before `send`, and also for an evaluation that has its answer. Its calls may have been answered or
+   * not: the next request has all answers. Sends nothing.
+   * @default the client cannot resume
+   */
+  resume?(resumed: ResumedTurn): Turn | Promise<Turn>;
+  /**
    * Returns each hosted tool's output for all of its calls in all turns, by name.
    * @default the outputs of its calls: their lists joined, and of other values the last
    */
@@ -45,6 +53,12 @@ export interface ModelClient {
    * @default does nothing
    */
   finish?(options: { readonly signal: AbortSignal }): Promise<FinishedConversation>;
+  /**
+   * Keeps the files of the workspace that a local call may have changed, in a stored session. Returns `null` if
+   * nothing has changed.
+   * @default the client has no workspace
+   */
+  keepFiles?(): Promise<WorkspaceManifest | null>;
   /**
    * Releases the conversation's resources, after success or failure, before another evaluation may
    * use the session.
@@ -59,6 +73,20 @@ export interface Omission {
   readonly tool: HostedTool;
   /** Why the tool is omitted. */
   readonly reason: string;
+}
+
+/** The last stored turn of an interrupted evaluation. */
+export interface ResumedTurn {
+  /** Number of the turn, starting at 1. */
+  readonly number: number;
+  /** The turn as far as its event has it: without delegated calls and without changes of the history. */
+  readonly turn: Turn;
+  /** The turn's calls that the provider delegates. Return them in `delegatedCalls`, ready to run. */
+  readonly delegatedCalls: readonly DelegatedCallData[];
+  /** Hosted calls of earlier turns, for `hostedOutputs`. */
+  readonly earlierCalls: readonly HostedCall[];
+  /** The prompt as rendered now. */
+  readonly rendered: RenderedPrompt;
 }
 
 /** Input of one turn: the changes since the last turn and the tool choice. */
@@ -92,6 +120,23 @@ export interface TurnRequest {
    * @default false
    */
   readonly isNested?: boolean | undefined;
+  /**
+   * Whether another process can continue this evaluation, because the session is stored.
+   * @default false
+   */
+  readonly isDurable?: boolean | undefined;
+  /**
+   * The provider's id of a response that an earlier process submitted for this turn and did not receive.
+   * The client fetches it instead of sending the request, if the provider still has it.
+   * @default there is none
+   */
+  readonly submittedId?: string | undefined;
+  /** Reports, and in stored sessions stores, the id of a response in the background. Await it before waiting. */
+  onSubmitted?(responseId: string): Promise<void>;
+  /** Stores the files of the workspace before the request is sent. Only in stored sessions. */
+  onKept?(manifest: WorkspaceManifest): Promise<void>;
+  /** Reports that the provider no longer has the response `submittedId`, before the request is sent. */
+  onResubmitted?(responseId: string): void;
 }
 
 /** The result of a tool call, to be sent to the model. */
@@ -137,6 +182,8 @@ export interface Turn {
   readonly costUsd?: number | undefined;
   /** How the conversation changed, for `HistoryAdvanced`. @default not reported */
   readonly history?: HistoryStep | undefined;
+  /** The files of the workspace after the turn, for `WorkspaceKept`. @default not changed */
+  readonly workspace?: WorkspaceManifest | undefined;
 }
 
 /** The result of a client's work after the answer. */
@@ -145,6 +192,8 @@ export interface FinishedConversation {
   readonly usage: TokenUsage;
   /** How the conversation changed, for `HistoryAdvanced`. @default not changed */
   readonly history?: HistoryStep | undefined;
+  /** The files of the workspace after the answer, for `WorkspaceKept`. @default not changed */
+  readonly workspace?: WorkspaceManifest | undefined;
 }
 
 /** How a turn changed a conversation, in the provider's own items. */
@@ -153,6 +202,11 @@ export interface HistoryStep {
   readonly kept: number;
   /** Items added after them. */
   readonly added: readonly object[];
+  /**
+   * JSON that the client needs, with the items, to resume after this step. Only in stored sessions.
+   * @default nothing
+   */
+  readonly resumePoint?: object | undefined;
 }
 
 /** Why the model stopped. */
@@ -192,9 +246,11 @@ export interface HostedCall<Output = unknown> {
   readonly raw: object;
 }
 
+/** The provider's report of a call that it delegates to this process. */
+export type DelegatedCallData = Pick<HostedCall, "name" | "kind" | "callId" | "params" | "raw">;
+
 /** A hosted tool call that the provider delegates to this process. */
-export interface DelegatedCall<Output = unknown>
-  extends Pick<HostedCall<Output>, "name" | "kind" | "callId" | "params" | "raw"> {
+export interface DelegatedCall<Output = unknown> extends DelegatedCallData {
   /**
    * State that the call may change, in addition to session, resources and workspace.
    * @default none

@@ -1,6 +1,7 @@
 import type { Session } from "../session/session.ts";
 import type { Scope } from "../session/session-lock.ts";
 import type { EvaluateOptions, ProviderAdapter } from "./provider-adapter.ts";
+import { type BarrierListener, onBarrier } from "./resume/barrier.ts";
 import { type StreamFeed, streamFeed } from "./turn-observer.ts";
 
 /**
@@ -15,6 +16,8 @@ export interface NestedOptions extends EvaluateOptions {
   readonly [parentScope]?: Scope | undefined;
   /** Receives the parts of every response. */
   readonly [streamFeed]?: StreamFeed | undefined;
+  /** Called at each barrier. */
+  readonly [onBarrier]?: BarrierListener | undefined;
 }
 
 /** Returns an adapter for a handler, on runtimes that cannot detect nested evaluations. */

@@ -20,6 +20,7 @@ export async function loadOverrides(
   prompt: Prompt,
   client: ModelClient,
   { session, clock }: LoopSettings,
+  { isNested }: { readonly isNested: boolean },
 ): Promise<void> {
   try {
     await prompt.loadOverrides();
@@ -28,7 +29,7 @@ export async function loadOverrides(
     throw new PromptEvaluationError(message, { promptName: prompt.name, phase: "render", cause });
   }
   for (const { of, reason } of prompt.skippedOverrides) {
-    const announcer = { session, prompt, adapterName: client.adapterName, clock };
+    const announcer = { session, prompt, adapterName: client.adapterName, clock, isNested };
     publishEvent(announcer, { type: "OverrideSkipped", of, reason });
   }
 }
@@ -40,11 +41,12 @@ export function preparePrompt<Output>(
   prompt: Prompt<Output>,
   client: ModelClient,
   settings: LoopSettings,
+  { isNested }: { readonly isNested: boolean },
 ): RenderedPrompt<Output> {
   const { session, clock, input } = settings;
-  const announcer = { session, prompt, adapterName: client.adapterName, clock };
+  const announcer = { session, prompt, adapterName: client.adapterName, clock, isNested };
   registerSlices(prompt, session);
-  const { rendered, omissions } = fitToClient(prompt, client, settings);
+  const { rendered, omissions } = renderForClient(prompt, client, settings);
   for (const { tool, reason } of omissions) {
     const { name, kind } = tool;
     publishEvent(announcer, { type: "HostedToolOmitted", name, kind, reason });
@@ -64,8 +66,8 @@ export function preparePrompt<Output>(
   return rendered;
 }
 
-/** Returns the prompt for this provider and the hosted tools that are omitted. */
-function fitToClient<Output>(
+/** Returns the prompt for this provider and the hosted tools that are omitted. Publishes nothing. */
+export function renderForClient<Output>(
   prompt: Prompt<Output>,
   client: ModelClient,
   settings: LoopSettings,

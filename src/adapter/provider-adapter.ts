@@ -73,4 +73,16 @@ export interface EvaluateOptions {
   readonly allowHostedTools?: boolean | readonly string[] | undefined;
   /** Whether to continue the history stored in the session. @default false */
   readonly continue?: boolean | undefined;
+  /**
+   * Whether to continue the session's last evaluation where it stopped, for example in another process.
+   * Turns that were answered are not sent again, and calls of `once` tools are not started twice. An
+   * evaluation that has its answer returns it. Begins if the session has no evaluation. @default false
+   */
+  readonly resume?: boolean | undefined;
+  /**
+   * What to do while another process, or another session object, evaluates on the stored session:
+   * `"refuse"` rejects before any request, `"wait"` waits and then reads the session again.
+   * @default "refuse"
+   */
+  readonly ifClaimed?: "refuse" | "wait" | undefined;
 }

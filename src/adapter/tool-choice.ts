@@ -4,10 +4,17 @@ import type { RenderedPrompt } from "../prompt/rendered-prompt.ts";
 import { runsAtProvider } from "../tools/as-hosted-tool.ts";
 import type { HostedTool } from "../tools/hosted-tool.ts";
 import type { Tool } from "../tools/tool.ts";
-import type { AllowedTools, ChosenTool, ToolChoice, Turn } from "./model-client.ts";
+import type { AllowedTools, ChosenTool, DelegatedCallData, ToolChoice } from "./model-client.ts";
 
-/** Tools that a choice may name, those of the provider in both lists. */
+/** Tools that a choice may name. The provider's tools are in both lists. */
 export type ChoosableTools = Pick<RenderedPrompt, "tools" | "hostedTools">;
+
+/** A turn's calls. */
+export interface CalledTools {
+  readonly toolCalls: readonly { readonly name: string }[];
+  readonly hostedCalls: readonly DelegatedCallData[];
+  readonly delegatedCalls?: readonly DelegatedCallData[] | undefined;
+}
 
 /** Returns whether a choice restricts the model to some tools, and is complete. */
 export function isRestriction(choice: ToolChoice): choice is AllowedTools {
@@ -38,7 +45,7 @@ export function selectAllowedTools<Tools extends ChoosableTools>(
  */
 export function relaxToolChoice(
   choice: ToolChoice,
-  { toolCalls, hostedCalls, delegatedCalls = [] }: Turn,
+  { toolCalls, hostedCalls, delegatedCalls = [] }: CalledTools,
   rendered: ChoosableTools,
 ): ToolChoice {
   if (choice === "auto" || choice === "none") return choice;

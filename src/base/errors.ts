@@ -1,11 +1,9 @@
 import { quoteNames, quoteValue } from "./quote-value.ts";
 import { suggestSpelling } from "./suggest-spelling.ts";
 import { toSentence } from "./to-sentence.ts";
+import { WinkError } from "./wink-error.ts";
 
-/** Base class of every error that this package throws deliberately. Any other error is a bug. */
-export class WinkError extends Error {
-  override readonly name: string = "WinkError";
-}
+export { WinkError } from "./wink-error.ts";
 
 /** Describes an invalid value passed by the caller, and how to fix it. */
 export interface Refusal {

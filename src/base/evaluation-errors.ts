@@ -2,7 +2,14 @@ import { WinkError } from "./errors.ts";
 import { noUsage, type TokenUsage } from "./usage.ts";
 
 /** The part of an evaluation in which an error occurred. */
-export type EvaluationPhase = "render" | "request" | "response" | "tool" | "parse" | "budget";
+export type EvaluationPhase =
+  | "render"
+  | "request"
+  | "response"
+  | "tool"
+  | "parse"
+  | "budget"
+  | "store";
 
 /** Results that an evaluation had collected before it failed. */
 export interface PartialResponse {
@@ -24,7 +31,7 @@ export interface EvaluationErrorDetails {
   readonly promptName: string;
   /** Where the evaluation failed. */
   readonly phase: EvaluationPhase;
-  /** What the provider answered, parsed if it was JSON. @default null */
+  /** The provider's answer, parsed if it was JSON. @default null */
   readonly providerPayload?: unknown;
   /** Provider's id of the failed request. @default null */
   readonly requestId?: string | null | undefined;

@@ -27,7 +27,9 @@ export function freezeChanged<T>(next: T, before: unknown): T {
   Object.freeze(next);
   if (Array.isArray(next)) {
     const old: readonly unknown[] = Array.isArray(before) ? before : [];
-    for (let index = 0; index < next.length; index++) freezeChanged(next[index], old[index]);
+    for (let index = 0; index < next.length; index++) {
+      if (next[index] !== old[index]) freezeChanged(next[index], old[index]);
+    }
   } else {
     const old = isPlainObject(before) ? before : {};
     for (const [key, part] of Object.entries(next)) freezeChanged(part, old[key]);

@@ -1,22 +1,33 @@
 import { type AdapterEvent, publishEvent } from "../adapter/events.ts";
 import type {
+  FinishedConversation,
+  HistoryStep,
+  HostedCall,
   ModelClient,
   Omission,
+  ResumedTurn,
   ToolChoice,
   Turn,
   TurnRequest,
 } from "../adapter/model-client.ts";
+import { findProgressListener } from "../adapter/progress-listener.ts";
 import { type ChoosableTools, selectAllowedTools } from "../adapter/tool-choice.ts";
 import { getErrorMessage } from "../base/errors.ts";
 import type { UnknownRecord } from "../base/json.ts";
+import { noUsage } from "../base/usage.ts";
 import type { Prompt } from "../prompt/prompt.ts";
 import type { RenderedPrompt } from "../prompt/rendered-prompt.ts";
+import type { WorkspaceManifest } from "../prompt/sections/workspace-slice.ts";
 import type { Session } from "../session/session.ts";
 import { runsAtProvider } from "../tools/as-hosted-tool.ts";
 import type { HostedTool } from "../tools/hosted-tool.ts";
 import type { AdapterSettings } from "./adapter-options.ts";
 import { checkAttachment } from "./attachments.ts";
 import { checkToolChoice } from "./check-tool-choice.ts";
+import { listStepContents, toAnswerResults, toBatchResults } from "./run/call-results.ts";
+import { createContinuation, createLostFilesText } from "./run/create-continuation.ts";
+import { canWrite } from "./run/native-rollback.ts";
+import { hasSameTexts, resumePointSlice } from "./run/resume-point.ts";
 import { toResultError, toRetryError, toRunError } from "./run/run-errors.ts";
 import { RunResources } from "./run/run-resources.ts";
 import type { NativeCall, RunStep } from "./run/run-state.ts";
@@ -24,7 +35,7 @@ import { SentPrompt } from "./run/sent-prompt.ts";
 import { claudeHistorySlice, Transcript } from "./run/transcript.ts";
 import { findAttemptedAnswer, toCompactionEvent, toTurn, UsageMeter } from "./run/turn.ts";
 import { checkHostedTools } from "./tools/hosted-kinds.ts";
-import { listUndisclosedTools, type NativeTools } from "./tools/native-tools.ts";
+import { listUndisclosedTools, NativeTools } from "./tools/native-tools.ts";
 import {
   checkOneWorkspace,
   findWorkspace,
@@ -52,7 +63,12 @@ export class Conversation implements ModelClient {
   #resources: Promise<RunResources> | null = null;
   #closing: Promise<void> | null = null;
   #transcript = new Transcript([]);
+  /** An interrupted evaluation's hosted calls, which are part of its outputs. */
+  #earlierCalls: readonly HostedCall[] = [];
   #usageMeter = new UsageMeter();
+  #isNested = false;
+  /** The number of the first turn in this process. A resumed evaluation starts after its last one. */
+  #firstTurn = 1;
   /** The last turn whose answers and notes were sent. If its request fails, they are not resent. */
   #sentTurn = 0;
   #text = "";
@@ -81,6 +97,18 @@ export class Conversation implements ModelClient {
     return this.#workspace?.workspace.hold() ?? null;
   }
 
+  /** Prepares to continue after a stored turn. The SDK starts with the next request, if there is one. */
+  resume({ number, turn, earlierCalls, rendered }: ResumedTurn): Turn {
+    const { permissionMode } = this.#settings;
+    this.#firstTurn = number + 1;
+    this.#text = turn.text;
+    this.#earlierCalls = [...earlierCalls, ...turn.hostedCalls];
+    const workspace = this.#workspace ? "" : null;
+    this.#nativeTools = new NativeTools(rendered.hostedTools, { workspace, permissionMode });
+    this.#nativeTools.replay(this.#earlierCalls);
+    return turn;
+  }
+
   async send(request: TurnRequest): Promise<Turn> {
     const { logger, model } = this.#settings;
     logger.debug("request", { model, turn: request.turn });
@@ -93,6 +121,17 @@ export class Conversation implements ModelClient {
         logger.warn("request failed", { model, message: getErrorMessage(error) });
       throw error;
     }
+  }
+
+  /** Keeps the workspace's files, so that the evaluation can be resumed with them. */
+  async keepFiles(): Promise<WorkspaceManifest | null> {
+    return (await this.#workspace?.workspace.keep()) ?? null;
+  }
+
+  /** Keeps the files that the last calls have changed. */
+  async finish(): Promise<FinishedConversation> {
+    const workspace = this.#isNested ? null : await this.keepFiles();
+    return { usage: noUsage, ...(workspace && { workspace }) };
   }
 
   *hostedOutputs(): Iterable<readonly [name: string, output: unknown]> {
@@ -109,6 +148,7 @@ export class Conversation implements ModelClient {
   }
 
   async #send(request: TurnRequest): Promise<Turn> {
+    this.#isNested = request.isNested ?? false;
     const { rendered, turn, signal } = request;
     const started = this.#resources;
     this.#resources ??= this.#startRun(request);
@@ -116,7 +156,7 @@ export class Conversation implements ModelClient {
     if (started) resources.reporter.startTurn(turn, request.observer ?? null);
     if (this.#sentTurn === turn)
       resources.run.sendText("The last request was not answered. Continue.");
-    else if (turn > 1) await this.#sendNews(resources, request);
+    else if (turn > this.#firstTurn) await this.#sendNews(resources, request);
     this.#sentTurn = turn;
     const step = await resources.run.next(signal).catch((error: unknown) => {
       signal.throwIfAborted();
@@ -128,44 +168,77 @@ export class Conversation implements ModelClient {
     }
     if (step.result && hasFailed(step.result)) {
       this.#unreportedCalls.push(...step.native);
-      if (turn === 1) await this.end();
+      if (turn === this.#firstTurn) await this.end();
       const attempt = findAttemptedAnswer(step) ?? this.#attemptedAnswer;
       const [result, failure] = [step.result, step.failure].map(resources.redact);
       const { promptName } = rendered;
       const { hasRetried } = step;
       throw toResultError(result ?? {}, failure ?? null, { promptName, attempt, hasRetried });
     }
-    return this.#toTurn(resources, step);
+    return await this.#toTurn(resources, step);
   }
 
   /** Prepares a run and sends the prompt. */
   async #startRun(request: TurnRequest): Promise<RunResources> {
-    const { rendered, toolChoice, signal, isNested = false } = request;
+    const { rendered, toolChoice, signal } = request;
     const { session, continues, prompt, allowedHostedTools } = this.#settings;
     const all = [...rendered.hostedTools, ...listUndisclosedTools(prompt, allowedHostedTools)];
     if (toolChoice !== "auto") checkToolChoice(toolChoice, all);
     session.register(claudeHistorySlice);
-    const earlier = continues && !isNested ? session.get(claudeHistorySlice) : [];
-    this.#transcript = new Transcript(earlier);
+    const isStored = this.#isStored;
+    if (isStored) session.register(resumePointSlice);
+    const isResumed = this.#firstTurn > 1;
+    const earlier =
+      (continues || isResumed) && !this.#isNested ? session.get(claudeHistorySlice) : [];
+    const answers = isResumed ? toAnswerResults(request.answers) : undefined;
+    this.#transcript = new Transcript(earlier, answers);
     this.#usageMeter = new UsageMeter();
-    const sentPrompt = new SentPrompt(rendered, request.input);
-    const content = await sentPrompt.createContent(rendered.attachments);
+    const sent = isResumed ? session.get(resumePointSlice) : null;
+    const sentPrompt = new SentPrompt(rendered, request.input, sent);
+    const content = isResumed
+      ? createContinuation(request, { earlier, sentPrompt })
+      : await sentPrompt.createContent(rendered.attachments);
     const { tools, hostedTools } = selectOfferedTools(request);
     const { logger } = this.#settings;
-    this.#workspace?.workspace.bind((event) => this.#publishEvent(event), logger);
+    const publisher = { ...this.#settings, adapterName: this.adapterName };
+    this.#workspace?.workspace.bind(
+      (event) => this.#publishEvent(event),
+      logger,
+      () => findProgressListener(publisher),
+    );
     const resources = await RunResources.open({
       ...this.#settings,
       ...{ rendered, signal, workspace: this.#workspace, transcript: this.#transcript },
       hostedTools: selectTools(toolChoice, { tools: [], hostedTools: all }).hostedTools,
       sentPrompt,
       onCompacted: (metadata) => this.#publishEvent(toCompactionEvent(metadata)),
+      ...(isStored && {
+        onBatch: (calls, native) => this.#transcript.setBatch(toBatchResults(calls, native)),
+      }),
     });
     this.#nativeTools = resources.native;
+    resources.native.replay(this.#earlierCalls);
     resources.native.setHostedTools(hostedTools);
     resources.reporter.startTurn(request.turn, request.observer ?? null);
-    // Do not start a process if the evaluation was aborted during the preparation.
-    if (!signal.aborted) await resources.run.start(content, tools);
-    return resources;
+    try {
+      const lost = this.#isNested ? [] : await this.#keepMounts(request);
+      // Do not start a process if the evaluation was aborted during the preparation.
+      if (!signal.aborted) await resources.run.start([...content, ...lost], tools);
+      return resources;
+    } catch (error) {
+      await resources.close();
+      throw error;
+    }
+  }
+
+  /** Keeps the files before the first request. Returns a text about files that an earlier process had. */
+  async #keepMounts({ onKept }: TurnRequest): Promise<readonly object[]> {
+    const manifest = await this.keepFiles();
+    if (manifest) await onKept?.(manifest);
+    const lost = this.#workspace?.workspace.takeLost() ?? [];
+    if (lost.length === 0) return [];
+    this.#settings.logger.warn("files of the workspace were lost", { files: lost });
+    return [createLostFilesText(lost)];
   }
 
   /** Sends tool results and notes since the last turn, and the text of roles that changed. */
@@ -180,7 +253,12 @@ export class Conversation implements ModelClient {
     await run.answer(new Map(answers), { notes: [...request.notes, ...changed], tools });
   }
 
-  #toTurn({ native, redact }: RunResources, step: RunStep): Turn {
+  async #toTurn(resources: RunResources, step: RunStep): Promise<Turn> {
+    const { native, redact } = resources;
+    const isStored = this.#isStored;
+    const mayHaveFiles = !this.#isNested && step.native.some(({ name }) => canWrite(name));
+    const workspace = mayHaveFiles ? await this.keepFiles() : null;
+    if (isStored) await this.#transcript.waitFor(listStepContents(step));
     const calls = [...this.#unreportedCalls.splice(0), ...step.native].map(redact);
     const hostedCalls = calls.flatMap((call) => native.toHostedCall(call) ?? []);
     const turn = toTurn(step, hostedCalls);
@@ -190,8 +268,23 @@ export class Conversation implements ModelClient {
       ...turn,
       ...this.#usageMeter.measure(step),
       citations: step.result ? native.findCitations(turn.text) : [],
-      history: this.#transcript.takeStep(),
+      history: {
+        ...this.#transcript.takeStep(),
+        ...(isStored && this.#createResumePoint(resources.sentPrompt)),
+      },
+      ...(workspace && { workspace }),
     };
+  }
+
+  /** Returns the prompt as the model has it, if the session does not have that yet. */
+  #createResumePoint({ sent }: SentPrompt): Pick<HistoryStep, "resumePoint"> {
+    const before = this.#settings.session.get(resumePointSlice);
+    return hasSameTexts(before, sent) ? {} : { resumePoint: sent };
+  }
+
+  /** Whether turns are stored, so that the evaluation can be resumed after them. */
+  get #isStored(): boolean {
+    return this.#settings.session.isStored && !this.#isNested;
   }
 
   #publishEvent(event: AdapterEvent): void {

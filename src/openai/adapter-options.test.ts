@@ -52,6 +52,32 @@ test('compaction requires a client with compact and inputTokens.count, except wi
   );
 });
 
+describe('delivery: "background"', () => {
+  const delivery = "background";
+
+  test.each([
+    ["compaction.zdrMode", { compaction: { zdrMode: true } }],
+    ["modelConfig.store: false", { modelConfig: { store: false } }],
+  ])("is refused with %s", (reason, options) => {
+    expect(createAdapter({ model: "gpt-5", delivery, ...options })).toThrow(
+      `OpenAIAdapter.delivery must not be "background" with ${reason}: the provider stores background responses, got "background". Use "stream", or allow the provider to store responses.`,
+    );
+  });
+
+  test("requires a client with retrieve and cancel", () => {
+    const { responses, containers, files } = openAIClient({ apiKey: "sk-test" });
+    const { create, retrieve } = responses;
+    const client = { responses: { create, retrieve }, containers, files };
+    expect(createAdapter({ model: "gpt-5", delivery, client })).toThrow(
+      'OpenAIAdapter.client must have responses.retrieve and responses.cancel when delivery is "background", got ["create","retrieve"]. Use a newer client, omit it, or set delivery to "stream".',
+    );
+    const whole = { ...client, responses };
+    expect(createAdapter({ model: "gpt-5", delivery, client: whole })).not.toThrow();
+    const official = new OpenAI({ apiKey: "sk-test" });
+    expect(createAdapter({ model: "gpt-5", delivery, client: official })).not.toThrow();
+  });
+});
+
 test("the adapter uses the official client unchanged", () => {
   const client = new OpenAI({ apiKey: "sk-test" });
   expect(new OpenAIAdapter({ model: "gpt-5", client }).client).toBe(client);

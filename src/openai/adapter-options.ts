@@ -25,6 +25,7 @@ import {
 } from "./compaction/compaction-config.ts";
 import { toZeroRetentionConfig } from "./compaction/zero-retention.ts";
 import { createHostedTools, type OpenAIHostedToolsConfig } from "./hosted-tools-config.ts";
+import { canRunInBackground } from "./http/background-calls.ts";
 import type { OpenAIClient } from "./http/client.ts";
 import type { OpenAIClientConfig } from "./http/client-config.ts";
 import { canStream } from "./http/client-stream.ts";
@@ -49,9 +50,14 @@ export interface OpenAIAdapterOptions {
   /**
    * How responses arrive: `"stream"` as a stream of events, or `"buffered"` in one piece when they are
    * complete. Streamed responses can be read as they arrive, and a long turn does not look like an idle
-   * connection. If the provider or `client` cannot stream, responses are buffered. @default "stream"
+   * connection. If the provider or `client` cannot stream, responses are buffered.
+   *
+   * `"background"` streams responses that the provider runs and stores without the connection: a cut
+   * stream is resumed where it stopped, a resumed evaluation picks up the response that another process
+   * submitted, and cancelling also cancels at the provider. It cannot be combined with
+   * `compaction.zdrMode` or `modelConfig.store: false`. @default "stream"
    */
-  readonly delivery?: "stream" | "buffered" | undefined;
+  readonly delivery?: "stream" | "buffered" | "background" | undefined;
   /** Hosted tools for every prompt. A prompt's own tool of the same kind wins. @default none */
   readonly hostedTools?: OpenAIHostedToolsConfig | null | undefined;
   /** Compacts long conversations and turns on zero data retention. @default both are off */
@@ -92,7 +98,7 @@ export function toAdapterSettings(options: OpenAIAdapterOptions): AdapterSetting
   checkKeys<OpenAIAdapterOptions>({ ...checkOptions(options, "OpenAIAdapter") }, "OpenAIAdapter", {
     model: checkSingleLine,
     checkContainers: optional(checkBoolean),
-    delivery: optional(enumCheck(["stream", "buffered"])),
+    delivery: optional(enumCheck(["stream", "buffered", "background"])),
     unsupportedHostedTools: optional(enumCheck(["error", "omit"])),
     // Validated by the code that uses them.
     modelConfig: deferCheck,
@@ -117,6 +123,8 @@ export function toAdapterSettings(options: OpenAIAdapterOptions): AdapterSetting
   const client = resolveClient(options);
   const config = toZeroRetentionConfig(checkModelConfig(modelConfig ?? {}), compaction);
   if (compaction.enabled) checkCanCompact(client, compaction);
+  const isBackground = options.delivery === "background";
+  if (isBackground) checkBackground(client, config, compaction);
   return {
     model,
     modelConfig: config,
@@ -125,6 +133,7 @@ export function toAdapterSettings(options: OpenAIAdapterOptions): AdapterSetting
     client,
     timeoutMs: clientConfig?.timeoutMs ?? readTimeout(options.client) ?? 600_000,
     delivery: {
+      isBackground,
       isStreamed:
         options.delivery !== "buffered" && (client instanceof HttpClient || canStream(client)),
       hasStreamOptions: true,
@@ -140,6 +149,31 @@ export function toAdapterSettings(options: OpenAIAdapterOptions): AdapterSetting
     random: options.random ?? Math.random,
     logger: options.logger ?? silentLogger,
   };
+}
+
+/** Throws if responses cannot run in the background, which the provider stores. */
+function checkBackground(
+  client: OpenAIClient,
+  { store }: OpenAIModelConfig,
+  { zdrMode }: CompactionSettings,
+): void {
+  const field = "OpenAIAdapter.delivery";
+  const reason = zdrMode ? "compaction.zdrMode" : "modelConfig.store: false";
+  if (zdrMode || store === false) {
+    throw new InvalidOptionError({
+      field,
+      value: "background",
+      rule: `must not be "background" with ${reason}: the provider stores background responses`,
+      remedy: 'use "stream", or allow the provider to store responses',
+    });
+  }
+  if (canRunInBackground(client)) return;
+  throw new InvalidOptionError({
+    field: "OpenAIAdapter.client",
+    value: Object.keys(client.responses),
+    rule: 'must have responses.retrieve and responses.cancel when delivery is "background"',
+    remedy: 'use a newer client, omit it, or set delivery to "stream"',
+  });
 }
 
 function checkCanCompact(client: OpenAIClient, { strategy }: CompactionSettings): void {

@@ -33,6 +33,8 @@ export interface AdapterSettings extends RetrySettings {
 
 /** How responses are requested. It changes when the provider refuses to stream. */
 export interface DeliveryState {
+  /** Whether the provider runs responses without their connection. It never changes. */
+  readonly isBackground: boolean;
   /** Whether responses are requested as streams. */
   isStreamed: boolean;
   /** Whether requests for streams have `stream_options`. */

@@ -186,7 +186,7 @@ describe("checkModelConfig() rejects in extraBody", () => {
     ["store", "Use modelConfig.store"],
     ["stream", "Remove it and set the adapter's delivery"],
     ["stream_options", "Remove it: the adapter sets it"],
-    ["background", "Remove it: the adapter waits for each response"],
+    ["background", "Remove it and set the adapter's delivery"],
     ["previous_response_id", "Use evaluate's continue option"],
     ["conversation", "Use evaluate's continue option"],
     ["context_management", "Use the adapter's compaction option"],

@@ -148,7 +148,7 @@ const adapterFields: ReadonlyMap<string, string> = new Map([
   ["store", "use modelConfig.store"],
   ["stream", "remove it and set the adapter's delivery"],
   ["stream_options", "remove it: the adapter sets it"],
-  ["background", "remove it: the adapter waits for each response, up to the deadline"],
+  ["background", "remove it and set the adapter's delivery"],
   ["previous_response_id", "use evaluate's continue option: requests hold the whole conversation"],
   ["conversation", "use evaluate's continue option: requests hold the whole conversation"],
   ["context_management", "use the adapter's compaction option"],

@@ -35,6 +35,7 @@ function openSectionsTool(
 ): Tool {
   return new Tool({
     name: "open_sections",
+    effects: "none",
     description: "Opens summarized sections: later prompts show them in full, with their tools.",
     params: plainSchema({
       section_keys: {
@@ -61,6 +62,7 @@ function openSectionsTool(
 function readSectionTool(context: DisclosureContext, summarized: readonly PlacedSection[]): Tool {
   return new Tool({
     name: "read_section",
+    effects: "none",
     description: "Reads a summarized section in full, once.",
     params: plainSchema({
       section_key: { type: "string", description: "The section's key, as given in its note." },

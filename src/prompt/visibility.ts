@@ -1,4 +1,5 @@
-import { defineSlice } from "../session/slice.ts";
+import { defineSlice } from "../session/define-slice.ts";
+import { addLibrarySlice } from "../session/library-slices.ts";
 
 /** Whether a section is shown in full, or as its summary without tools and children. */
 export type Visibility = "full" | "summary";
@@ -31,13 +32,15 @@ export interface VisibilityChanged {
 export type VisibilityState = Readonly<Record<string, Readonly<Record<string, Visibility>>>>;
 
 /** Sections opened or closed in a session. Changes of a failed call are rolled back. */
-export const visibilitySlice = defineSlice<VisibilityState>("wink.visibility", {
-  initial: {},
-  on: {
-    VisibilityChanged: (state, { promptName, path, visibility }) => {
-      const { [path]: _before, ...others } = state[promptName] ?? {};
-      const paths = visibility === null ? others : { ...others, [path]: visibility };
-      return { ...state, [promptName]: paths };
+export const visibilitySlice = addLibrarySlice(
+  defineSlice<VisibilityState>("wink.visibility", {
+    initial: {},
+    on: {
+      VisibilityChanged: (state, { promptName, path, visibility }) => {
+        const { [path]: _before, ...others } = state[promptName] ?? {};
+        const paths = visibility === null ? others : { ...others, [path]: visibility };
+        return { ...state, [promptName]: paths };
+      },
     },
-  },
-});
+  }),
+);

@@ -17,6 +17,8 @@
 export interface EventMap {
   /** A reducer failed. */
   ReducerFailed: ReducerFailed;
+  /** A session is no longer stored. */
+  SessionStoringFailed: SessionStoringFailed;
 }
 
 /** Published when a reducer throws or returns no state. Its slice keeps the previous state. */
@@ -31,6 +33,23 @@ export interface ReducerFailed {
   readonly eventType: string;
   /** Message of the error. */
   readonly message: string;
+  /** When the event was created, in ISO 8601. */
+  readonly createdAt: string;
+}
+
+/**
+ * Published once when a store has refused or failed to write a session. Later changes are not stored,
+ * and evaluations on the session are rejected. Open the session again to continue from what is stored.
+ */
+export interface SessionStoringFailed {
+  /** Discriminates the event. */
+  readonly type: "SessionStoringFailed";
+  /** Id of the session. */
+  readonly sessionId: string;
+  /** Message of the error. */
+  readonly message: string;
+  /** The session's current holder; `null` if that is not the reason. */
+  readonly owner: string | null;
   /** When the event was created, in ISO 8601. */
   readonly createdAt: string;
 }

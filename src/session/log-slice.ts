@@ -23,6 +23,7 @@ export function logSlice<Type extends EventType>(
       Array.isArray(state)
         ? { kept: new Log<Entry>([...copyAndFreeze(state)]) }
         : "its state is not an array of events",
+    describe: () => `a log of ${type}`,
   });
 }
 

@@ -71,6 +71,15 @@ export const RECORD_VERSIONS = [1, 2] as const;
 /** Version of the records that this release writes. */
 export const RECORD_VERSION = 2;
 
+/** Returns the content of the first record. */
+export function createHeader({
+  id,
+  createdAt,
+  tags,
+}: Pick<SessionStarted, "id" | "createdAt" | "tags">): SessionStarted {
+  return { kind: "session", version: RECORD_VERSION, id, createdAt, tags };
+}
+
 /** Describes why `record` is not a valid record with number `n`. Returns `null` if it is valid. */
 export function findRecordProblem(record: unknown, n: number): string | null {
   if (!isPlainObject(record)) return `it is ${quoteValue(record)}`;

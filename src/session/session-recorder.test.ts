@@ -2,12 +2,12 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { MemorySessionStore } from "../../tests/support/memory-session-store.ts";
 import type { Clock } from "../base/clock.ts";
 import { InvalidOptionError } from "../base/errors.ts";
+import { defineSlice } from "./define-slice.ts";
 import { InProcessEventBus } from "./event-bus.ts";
 import { logSlice } from "./log-slice.ts";
 import { Session } from "./session.ts";
 import { SessionStoreError } from "./session-store.ts";
-import { defineSlice } from "./slice.ts";
-import { SnapshotError } from "./snapshot.ts";
+import { SnapshotError } from "./snapshot-errors.ts";
 
 interface BookLent {
   readonly type: "BookLent";
@@ -257,7 +257,7 @@ describe("Session.flush()", () => {
     store.gate = first.promise;
     session.dispatch(createBookLent("Dune"));
     const flushed = session.flush();
-    await Promise.resolve(); // the append of Dune is at the gate
+    await vi.waitFor(() => expect(store.writers).toHaveLength(4)); // the append of Dune is at the gate
     store.gate = new Promise(() => {});
     session.dispatch(createBookLent("Faust"));
     first.resolve();

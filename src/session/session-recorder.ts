@@ -1,24 +1,34 @@
+import { systemClock } from "../base/clock.ts";
 import { getErrorMessage, InvalidOptionError } from "../base/errors.ts";
 import { copyAndFreeze } from "../base/freeze.ts";
 import { findJsonProblem } from "../base/json.ts";
 import { warn } from "../base/warn.ts";
 import type { BusEvent } from "./event-map.ts";
 import {
-  RECORD_VERSION,
+  createHeader,
   type RecordContent,
   type ReducedEvent,
   type SessionRecord,
 } from "./session-record.ts";
-import { type SessionStore, SessionStoreError } from "./session-store.ts";
+import {
+  hasRecords,
+  type SessionClaim,
+  type SessionStore,
+  SessionStoreError,
+} from "./session-store.ts";
+import { type AcquireOptions, SharedClaim } from "./shared-claim.ts";
 import type { Reduction, Slice, StateChange } from "./slice.ts";
-import { type Snapshot, SnapshotError } from "./snapshot.ts";
+import type { Snapshot } from "./snapshot.ts";
+import { SnapshotError } from "./snapshot-errors.ts";
 
 /** Options of a {@link SessionRecorder}. */
 export interface SessionRecorderOptions {
   readonly store: SessionStore;
   readonly id: string;
-  /** Number of stored records, or 0 for a session that must be new to the store. */
-  readonly recordCount: number;
+  /** The last stored record, or `null` for a session that must be new to the store. */
+  readonly last: SessionRecord | null;
+  /** Called once when the store has refused or failed to write. */
+  readonly onFailed: (error: SessionStoreError) => void;
 }
 
 /**
@@ -29,10 +39,13 @@ export class SessionRecorder {
   readonly #store: SessionStore;
   readonly #id: string;
   /** Identifies this recorder to the store. */
-  readonly #writer = Object.freeze({});
+  #writer = Object.freeze({});
   /** The number of the next record at the time each snapshot was taken. */
-  readonly #snapshotPositions = new WeakMap<Snapshot, number>();
+  #snapshotPositions = new WeakMap<Snapshot, number>();
   #next: number;
+  #last: SessionRecord | null;
+  /** Number of records before the last checkpoint. Replay may not know the states before it. */
+  checkpointAt = 0;
   /** Records not yet sent. A new session writes nothing until something happens. */
   #pending: SessionRecord[] = [];
   /** Resolves when the store is known to accept writes of this session. */
@@ -40,16 +53,84 @@ export class SessionRecorder {
   #settled: Promise<void> = Promise.resolve();
   #flushing = 0;
   #failure: SessionStoreError | null = null;
+  readonly #claim: SharedClaim;
+  /** The claim during which this recorder is known to have all records. */
+  #syncedClaim: SessionClaim | null = null;
+  readonly #onFailed: (error: SessionStoreError) => void;
 
-  constructor({ store, id, recordCount }: SessionRecorderOptions) {
+  constructor({ store, id, last, onFailed }: SessionRecorderOptions) {
     this.#store = store;
     this.#id = id;
-    this.#next = recordCount;
-    this.#ready = recordCount === 0 ? null : Promise.resolve();
+    this.#claim = new SharedClaim(store, id, systemClock);
+    this.#onFailed = onFailed;
+    this.#last = last;
+    this.#next = last ? last.n + 1 : 0;
+    this.#ready = last ? Promise.resolve() : null;
+  }
+
+  /** Number of the next record. */
+  get position(): number {
+    return this.#next;
+  }
+
+  /** The last record; `null` if there is none, or if registered slices are not recorded yet. */
+  get last(): SessionRecord | null {
+    return this.#pending.length === 0 ? this.#last : null;
+  }
+
+  /** Claims the session until `release`, and waits until everything so far is stored. */
+  async hold(options: AcquireOptions): Promise<void> {
+    if (this.#failure) throw this.#failure;
+    await this.#claim.acquire(options);
+    try {
+      await this.flush();
+    } catch (error) {
+      await this.#claim.release();
+      throw error;
+    }
+  }
+
+  /** Ends a `hold`. */
+  async release(): Promise<void> {
+    await this.#claim.release();
+  }
+
+  /** Returns whether others have written to the session. Call it during a `hold`. */
+  async isBehind(): Promise<boolean> {
+    const claim = await this.#claim.current;
+    if (!claim || claim === this.#syncedClaim) return false;
+    const count = this.#sentCount;
+    const stored = claim.records ?? (await this.#countRecords(count));
+    if (stored !== count) return true;
+    this.#syncedClaim = claim;
+    return false;
+  }
+
+  /** Continues after the records that others have written. */
+  skipTo(last: SessionRecord): void {
+    this.#pending = [];
+    this.#last = last;
+    this.#next = last.n + 1;
+    this.#writer = Object.freeze({});
+    // Earlier snapshots do not have the states of these records.
+    this.#snapshotPositions = new WeakMap();
+  }
+
+  /** Stores a checkpoint, after everything recorded so far. */
+  async writeCheckpoint(checkpoint: { readonly records: number }): Promise<void> {
+    const claim = await this.#claim.current;
+    let position: number;
+    do {
+      position = this.#sentCount;
+      await this.flush();
+    } while (position !== this.#sentCount); // more was recorded meanwhile
+    const by = { writer: this.#writer, position, fence: claim?.fence };
+    await this.#store.writeCheckpoint?.(this.#id, checkpoint, by);
+    this.checkpointAt = checkpoint.records;
   }
 
   recordStart(createdAt: string, tags: Readonly<Record<string, string>>): void {
-    this.#enqueue({ kind: "session", version: RECORD_VERSION, id: this.#id, createdAt, tags });
+    this.#enqueue(createHeader({ id: this.#id, createdAt, tags }));
   }
 
   recordSlice({ id, policy }: Slice): void {
@@ -77,17 +158,17 @@ export class SessionRecorder {
     else this.#write({ kind: "events", events: reduced });
   }
 
-  markSnapshot(snapshot: Snapshot): void {
-    this.#snapshotPositions.set(snapshot, this.#next);
+  markSnapshot(snapshot: Snapshot, position = this.#next): void {
+    this.#snapshotPositions.set(snapshot, position);
   }
 
   /**
-   * Records a rollback. Call it before applying the changes: it throws for foreign state that is
-   * not JSON.
+   * Records a rollback, as a record number unless that is before the last checkpoint. Call it before
+   * applying the changes: it throws for foreign state that is not JSON.
    */
   recordRestore(snapshot: Snapshot, changes: readonly StateChange[]): void {
     const to = this.#snapshotPositions.get(snapshot);
-    if (to !== undefined) this.#write({ kind: "restored", to });
+    if (to !== undefined && to >= this.checkpointAt) this.#write({ kind: "restored", to });
     else this.recordStates(changes.map(({ slice, now }) => [slice.id, slice.read(now)]));
   }
 
@@ -112,8 +193,15 @@ export class SessionRecorder {
     if (this.#failure) throw this.#failure;
   }
 
+  /** Number of records that were sent to the store. */
+  get #sentCount(): number {
+    return this.#pending[0]?.n ?? this.#next;
+  }
+
   #enqueue(content: RecordContent): void {
-    this.#pending.push({ n: this.#next, ...copyAndFreeze(content) });
+    const record = { n: this.#next, ...copyAndFreeze(content) };
+    this.#pending.push(record);
+    this.#last = record;
     this.#next += 1;
   }
 
@@ -136,24 +224,39 @@ export class SessionRecorder {
    */
   async #append(record: SessionRecord): Promise<void> {
     try {
-      this.#ready ??= this.#rejectExisting();
-      await this.#ready;
-      if (this.#failure) return;
-      const by = { writer: this.#writer, position: record.n };
-      await this.#store.append(this.#id, record, by);
+      const claim = await this.#claim.acquire();
+      try {
+        this.#ready ??= this.#rejectExisting(claim);
+        await this.#ready;
+        if (this.#failure) return;
+        const by = { writer: this.#writer, position: record.n, fence: claim?.fence };
+        await this.#store.append(this.#id, record, by);
+        this.#syncedClaim = claim;
+      } finally {
+        await this.#claim.release();
+      }
     } catch (error) {
       this.#fail(error);
     }
   }
 
-  async #rejectExisting(): Promise<void> {
+  async #rejectExisting(claim: SessionClaim | null): Promise<void> {
+    const isNew = claim?.records === 0 || !(await hasRecords(this.#store, this.#id));
+    if (isNew) return;
     const id = JSON.stringify(this.#id);
-    for await (const _record of this.#store.read(this.#id)) {
-      const remedy = `Open it with Session.open(store, ${id}, slices), or choose another id.`;
-      throw new SessionStoreError(`The store already has a session ${id}. ${remedy}`, {
-        sessionId: this.#id,
-      });
+    const remedy = `Open it with Session.open(store, ${id}, slices), or choose another id.`;
+    throw new SessionStoreError(`The store already has a session ${id}. ${remedy}`, {
+      sessionId: this.#id,
+    });
+  }
+
+  /** Counts the stored records, of which `expected` are known. */
+  async #countRecords(expected: number): Promise<number> {
+    let count = 0;
+    for await (const record of this.#store.read(this.#id, { from: expected - 1 })) {
+      count = Number((record as Partial<SessionRecord>).n) + 1;
     }
+    return count;
   }
 
   /** Reports a failure through pending flushes, or as a process warning if there are none. */
@@ -161,6 +264,7 @@ export class SessionRecorder {
     if (this.#failure) return;
     this.#failure = toStoreError(error, this.#id);
     if (this.#flushing === 0) warn(`Session "${this.#id}" is no longer stored`, this.#failure);
+    this.#onFailed(this.#failure);
   }
 }
 

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { MemorySessionStore } from "../../tests/support/memory-session-store.ts";
+import { defineSlice } from "./define-slice.ts";
 import { logSlice } from "./log-slice.ts";
 import { Session } from "./session.ts";
-import { defineSlice } from "./slice.ts";
 import type { Snapshot } from "./snapshot.ts";
 
 interface WordSaid {

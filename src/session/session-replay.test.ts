@@ -2,12 +2,13 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { MemorySessionStore } from "../../tests/support/memory-session-store.ts";
 import type { Clock } from "../base/clock.ts";
 import { InvalidOptionError } from "../base/errors.ts";
+import { defineSlice } from "./define-slice.ts";
 import { InProcessEventBus } from "./event-bus.ts";
 import { logSlice } from "./log-slice.ts";
 import { Session } from "./session.ts";
+import { fingerprintSlices } from "./session-checkpoint.ts";
 import { type SessionStore, SessionStoreError } from "./session-store.ts";
-import { defineSlice } from "./slice.ts";
-import { SnapshotRestoreError } from "./snapshot.ts";
+import { SnapshotRestoreError } from "./snapshot-errors.ts";
 
 interface SeedSown {
   readonly type: "SeedSown";
@@ -331,5 +332,43 @@ describe("Session.open() with invalid records", () => {
       message: expect.stringContaining('The store could not read session "s": no such bucket'),
       cause,
     });
+  });
+});
+
+describe("Session.open() with a checkpoint that does not fit", () => {
+  async function openWith(change: (checkpoint: object) => unknown) {
+    const warned = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
+    const store = new MemorySessionStore();
+    const session = createSession(store);
+    session.dispatch(createSeedSown("leek"));
+    await session.flush();
+    const [header] = store.records("s");
+    const fingerprint = await fingerprintSlices([]);
+    const covered = { header, records: 1, last: "none", slices: [], fingerprint };
+    const checkpoint = { version: 1, ...covered, states: {}, mark: null };
+    store.checkpoints.set("s", JSON.stringify(change(checkpoint)));
+    const again = await Session.open(store, "s", slices);
+    expect(again.serialize()).toBe(session.serialize());
+    return warned.mock.calls.map(([text]) => text);
+  }
+
+  const opening = 'The checkpoint of session "s" is not used, and all of its records are read: ';
+
+  test("warns about a checkpoint of other records, and reads all records", async () => {
+    expect(await openWith((checkpoint) => checkpoint)).toEqual([
+      `${opening}the session's records are not those that it was made from`,
+    ]);
+  });
+
+  test.each<readonly [string, object | string, string]>([
+    ["is not an object", "text", "it is not an object"],
+    ["a newer release wrote", { version: 99 }, "another release of this package wrote it"],
+    ["has no header", { header: null }, "it is of another session"],
+    ["covers no records", { records: 0 }, "it is not complete"],
+  ])("warns about a checkpoint that %s, and reads all records", async (_why, changed, problem) => {
+    const warnings = await openWith((checkpoint) =>
+      typeof changed === "string" ? changed : { ...checkpoint, ...changed },
+    );
+    expect(warnings).toEqual([opening + problem]);
   });
 });

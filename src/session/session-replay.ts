@@ -2,6 +2,16 @@ import { getErrorMessage, WinkError } from "../base/errors.ts";
 import { deepFreeze, isPlainObject } from "../base/freeze.ts";
 import { quoteNames, quoteValue } from "../base/quote-value.ts";
 import { warn } from "../base/warn.ts";
+import { describeMissingSlices, listLibrarySlices } from "./library-slices.ts";
+import {
+  digest,
+  fingerprintSlices,
+  parseCheckpoint,
+  restoreCheckpoint,
+  type SessionCheckpoint,
+  type SessionMark,
+  type StoredPosition,
+} from "./session-checkpoint.ts";
 import {
   findRecordProblem,
   RECORD_VERSIONS,
@@ -12,25 +22,41 @@ import {
 import { type SessionStore, SessionStoreError } from "./session-store.ts";
 import type { Slice } from "./slice.ts";
 import { SliceStates } from "./slice-states.ts";
-import { type Snapshot, SnapshotRestoreError } from "./snapshot.ts";
+import type { Snapshot } from "./snapshot.ts";
+import { SnapshotRestoreError } from "./snapshot-errors.ts";
 
 /** A session restored from its records. */
-export interface ReplayedSession {
+export interface ReplayedSession extends StoredPosition {
   readonly header: SessionStarted;
   readonly states: SliceStates;
-  /** Number of records. */
-  readonly recordCount: number;
+  /** Ids of the slices that the records add. */
+  readonly sliceIds: ReadonlySet<string>;
 }
 
-/** Restores a stored session by replaying its records into new slice states. */
+/**
+ * Restores a stored session by replaying its records into new slice states. Starts from the session's
+ * checkpoint if that is one of these records and slices.
+ */
 export async function replaySession(
   store: SessionStore,
   id: string,
   slices: readonly Slice[],
 ): Promise<ReplayedSession> {
-  const records = await readRecords(store, id);
+  const known = indexSlices([...new Set([...slices, ...listLibrarySlices()])]);
+  const checkpoint = await readCheckpoint(store, id, known);
+  const shortcut = checkpoint && (await replayFrom(checkpoint, store, id, known));
+  return shortcut ?? (await replayAll(store, id, known));
+}
+
+async function replayAll(
+  store: SessionStore,
+  id: string,
+  known: ReadonlyMap<string, Slice>,
+): Promise<ReplayedSession> {
+  const records = await readRecords(store, id, 0);
   const [header] = records;
-  if (header?.kind !== "session") {
+  const last = records.at(-1);
+  if (header?.kind !== "session" || !last) {
     const remedy =
       "Create it with new Session({ store, id }), or call store.list() to see the stored sessions.";
     throw new SessionStoreError(`There is no session "${id}" in the store. ${remedy}`, {
@@ -42,18 +68,84 @@ export async function replaySession(
     const remedy = "The records were moved; move them back.";
     throw new SessionStoreError(`${problem}. ${remedy}`, { sessionId: id });
   }
-  const replay = new Replay(id, indexSlices(slices), records);
-  for (const record of records) replay.apply(record);
-  replay.warnAboutFailures();
-  return { header, states: replay.states, recordCount: records.length };
+  const replay = new Replay(id, known, { states: new SliceStates(), mark: null });
+  replay.applyAll(records);
+  const { states, mark } = replay;
+  return { header, states, last, sliceIds: listSliceIds(records), mark, checkpointAt: 0 };
 }
 
-async function readRecords(store: SessionStore, id: string): Promise<readonly SessionRecord[]> {
+/** Returns the session's checkpoint, or `null` if it cannot be used. A checkpoint is never needed. */
+async function readCheckpoint(
+  store: SessionStore,
+  id: string,
+  known: ReadonlyMap<string, Slice>,
+): Promise<SessionCheckpoint | null> {
+  try {
+    const stored = (await store.readCheckpoint?.(id)) ?? null;
+    if (stored === null) return null;
+    const checkpoint = parseCheckpoint(stored, id);
+    if (typeof checkpoint === "string") throw new WinkError(checkpoint);
+    const slices = checkpoint.slices.flatMap((one) => known.get(one) ?? []);
+    const isSame = (await fingerprintSlices(slices)) === checkpoint.fingerprint;
+    return isSame ? checkpoint : null;
+  } catch (error) {
+    warnAboutCheckpoint(id, error);
+    return null;
+  }
+}
+
+/** Replays the records after a checkpoint. Returns `null` if all records are needed. */
+async function replayFrom(
+  checkpoint: SessionCheckpoint,
+  store: SessionStore,
+  id: string,
+  known: ReadonlyMap<string, Slice>,
+): Promise<ReplayedSession | null> {
+  const { header, records: count, slices } = checkpoint;
+  let records: readonly SessionRecord[];
+  try {
+    records = await readRecords(store, id, count - 1);
+  } catch {
+    return null; // reading all records reports the error
+  }
+  try {
+    const [covered, ...others] = records;
+    if (!covered || (await digest(JSON.stringify(covered))) !== checkpoint.last) {
+      throw new WinkError("the session's records are not those that it was made from");
+    }
+    const isBefore = (record: SessionRecord) => record.kind === "restored" && record.to < count;
+    if (others.some(isBefore)) return null;
+    const replay = new Replay(id, known, restoreCheckpoint(checkpoint, known));
+    replay.applyAll(others);
+    const { states, mark } = replay;
+    const sliceIds = new Set([...slices, ...listSliceIds(others)]);
+    return { header, states, last: others.at(-1) ?? covered, sliceIds, mark, checkpointAt: count };
+  } catch (error) {
+    warnAboutCheckpoint(id, error);
+    return null;
+  }
+}
+
+function warnAboutCheckpoint(id: string, error: unknown): void {
+  warn(`The checkpoint of session "${id}" is not used, and all of its records are read`, error);
+}
+
+function listSliceIds(records: readonly SessionRecord[]): ReadonlySet<string> {
+  return new Set(records.flatMap((record) => (record.kind === "slice" ? [record.id] : [])));
+}
+
+/** Reads the records from a number on. A store may return earlier ones too. */
+async function readRecords(
+  store: SessionStore,
+  id: string,
+  from: number,
+): Promise<readonly SessionRecord[]> {
   const records: SessionRecord[] = [];
   try {
-    for await (const record of store.read(id)) {
-      const n = records.length;
+    for await (const record of from === 0 ? store.read(id) : store.read(id, { from })) {
+      const n = from + records.length;
       if (n === 0) checkRecordVersion(record, id);
+      else if (records.length === 0 && "n" in record && Number(record.n) < from) continue;
       const problem = findRecordProblem(record, n);
       if (problem !== null) throw createRecordError(id, n, problem);
       records.push(record as SessionRecord);
@@ -94,7 +186,8 @@ function indexSlices(slices: readonly Slice[]): ReadonlyMap<string, Slice> {
 }
 
 class Replay {
-  readonly states = new SliceStates();
+  readonly states: SliceStates;
+  mark: SessionMark | null;
   readonly #id: string;
   readonly #slices: ReadonlyMap<string, Slice>;
   /** Number of the last record that restores each snapshot. The snapshot is kept until then. */
@@ -103,25 +196,36 @@ class Replay {
   /** The first failure of each slice whose reducer accepted an event originally but fails now. */
   readonly #failures = new Map<string, Error>();
 
-  constructor(id: string, slices: ReadonlyMap<string, Slice>, records: readonly SessionRecord[]) {
+  constructor(
+    id: string,
+    slices: ReadonlyMap<string, Slice>,
+    { states, mark }: { readonly states: SliceStates; readonly mark: SessionMark | null },
+  ) {
     this.#id = id;
     this.#slices = slices;
+    this.states = states;
+    this.mark = mark;
+  }
+
+  applyAll(records: readonly SessionRecord[]): void {
     for (const record of records) {
       if (record.kind === "restored") this.#neededUntil.set(record.to, record.n);
     }
     this.#checkSlices(records);
+    for (const record of records) this.#apply(record);
+    this.#warnAboutFailures();
   }
 
-  apply(record: SessionRecord): void {
+  #apply(record: SessionRecord): void {
     if (this.#neededUntil.has(record.n)) this.#snapshots.set(record.n, this.states.snapshot());
     if (record.kind === "slice") this.#add(record.id);
-    else if (record.kind === "event") this.#reduce(record);
-    else if (record.kind === "events") for (const one of record.events) this.#reduce(one);
+    else if (record.kind === "event") this.#reduceAll([record], record.n);
+    else if (record.kind === "events") this.#reduceAll(record.events, record.n);
     else if (record.kind === "loaded") this.states.load(record.states);
     else if (record.kind === "restored") this.#restore(record.to, record.n);
   }
 
-  warnAboutFailures(): void {
+  #warnAboutFailures(): void {
     for (const [sliceId, error] of this.#failures) {
       const what = `Slice "${sliceId}" of session "${this.#id}" failed on an event that it accepted before`;
       warn(`${what} and skipped it`, error);
@@ -133,12 +237,20 @@ class Replay {
     if (slice) this.states.add(slice);
   }
 
-  #reduce({ event, failed }: ReducedEvent): void {
-    const { failures } = this.states.reduce(deepFreeze(event), failed);
+  /** Reduces the events of one record. A mark includes all of them. */
+  #reduceAll(events: readonly ReducedEvent[], n: number): void {
+    const marked = events.filter((one) => this.#reduce(one));
+    if (marked.length > 0) this.mark = { states: this.states.snapshot(), position: n + 1 };
+  }
+
+  /** Returns whether a slice with `marks` changed. */
+  #reduce({ event, failed }: ReducedEvent): boolean {
+    const { failures, marked } = this.states.reduce(deepFreeze(event), failed);
     for (const { sliceId, message } of failures) {
       const failure = new Error(`${event.type}: ${message}`);
       if (!this.#failures.has(sliceId)) this.#failures.set(sliceId, failure);
     }
+    return marked;
   }
 
   #restore(to: number, n: number): void {
@@ -152,7 +264,8 @@ class Replay {
     const unknown = stored.filter(({ id }) => !this.#slices.has(id)).map(({ id }) => id);
     if (unknown.length > 0) {
       const what = `Session "${this.#id}" was stored with the slices ${quoteNames(unknown)}`;
-      throw new SnapshotRestoreError(`${what}, which were not passed. Pass them to Session.open.`);
+      const remedy = `Pass them to Session.open.${describeMissingSlices(unknown)}`;
+      throw new SnapshotRestoreError(`${what}, which were not passed. ${remedy}`);
     }
     for (const { id, policy } of stored) {
       const now = this.#slices.get(id)?.policy;

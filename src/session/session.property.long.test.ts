@@ -2,10 +2,10 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { WinkError } from "../base/errors.ts";
 import { stableStringify } from "../base/json.ts";
+import { defineSlice } from "./define-slice.ts";
 import { InProcessEventBus } from "./event-bus.ts";
 import { logSlice } from "./log-slice.ts";
 import { Session } from "./session.ts";
-import { defineSlice } from "./slice.ts";
 import type { Snapshot } from "./snapshot.ts";
 
 interface PageWritten {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { Clock } from "../base/clock.ts";
+import { defineSlice } from "./define-slice.ts";
 import type { BusEvent } from "./event-map.ts";
 import { logSlice } from "./log-slice.ts";
 import { Session } from "./session.ts";
-import { defineSlice } from "./slice.ts";
 
 interface CoinRefunded {
   readonly type: "CoinRefunded";

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import type { Clock } from "../base/clock.ts";
 import { InvalidOptionError } from "../base/errors.ts";
+import { defineSlice } from "./define-slice.ts";
 import { type EventBus, InProcessEventBus } from "./event-bus.ts";
 import type { BusEvent } from "./event-map.ts";
 import { logSlice } from "./log-slice.ts";
 import { Session } from "./session.ts";
-import { defineSlice } from "./slice.ts";
-import { SnapshotError, SnapshotRestoreError } from "./snapshot.ts";
+import { SnapshotError, SnapshotRestoreError } from "./snapshot-errors.ts";
 
 interface TicketSold {
   readonly type: "TicketSold";

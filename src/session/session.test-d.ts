@@ -1,10 +1,11 @@
 import { describe, expectTypeOf, test } from "vitest";
 import type { ToolInvoked } from "../adapter/events.ts";
+import { defineSlice } from "./define-slice.ts";
 import type { BusEvent, EventOf, ReducerFailed } from "./event-map.ts";
 import { logSlice } from "./log-slice.ts";
 import { Session } from "./session.ts";
 import type { SessionStore } from "./session-store.ts";
-import { defineSlice, type Slice } from "./slice.ts";
+import type { Slice } from "./slice.ts";
 
 /** A user-defined event. Outside this repository the module is "weakincentives". */
 interface OrderPlaced {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import type { Clock } from "../base/clock.ts";
+import { defineSlice } from "./define-slice.ts";
 import { type EventBus, InProcessEventBus, nullEventBus } from "./event-bus.ts";
 import type { BusEvent } from "./event-map.ts";
 import { logSlice } from "./log-slice.ts";
 import { Session } from "./session.ts";
 import type { SessionStore } from "./session-store.ts";
-import { defineSlice } from "./slice.ts";
 
 interface CoinInserted {
   readonly type: "CoinInserted";

@@ -2,15 +2,20 @@ import { checkCallFence } from "../base/call-fence.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { checkKnownKeys, InvalidOptionError, type KnownKeys } from "../base/errors.ts";
 import { copyAndFreeze, isPlainObject } from "../base/freeze.ts";
+import { warn } from "../base/warn.ts";
+import { ensureStored } from "./ensure-stored.ts";
 import { type EventBus, InProcessEventBus, sessionHandlers } from "./event-bus.ts";
 import type { BusEvent } from "./event-map.ts";
+import { parseSession, serializeSession } from "./saved-session.ts";
 import { SessionLock } from "./session-lock.ts";
+import type { SessionRecord } from "./session-record.ts";
 import { SessionRecorder } from "./session-recorder.ts";
-import { replaySession } from "./session-replay.ts";
-import type { SessionStore } from "./session-store.ts";
+import { type ReplayedSession, replaySession } from "./session-replay.ts";
+import type { SessionStore, SessionStoreError } from "./session-store.ts";
 import type { Reduction, Slice } from "./slice.ts";
 import { SliceStates } from "./slice-states.ts";
-import { parseSession, type Snapshot, serializeSession } from "./snapshot.ts";
+import type { Snapshot } from "./snapshot.ts";
+import { StoredSession, storedSession } from "./stored-session.ts";
 
 /** Options of a {@link Session}. */
 export interface SessionOptions {
@@ -26,7 +31,7 @@ export interface SessionOptions {
   readonly clock?: Clock | undefined;
 }
 
-/** Options of {@link Session.open}: the id, tags and store are those of the stored session. */
+/** Options of {@link Session.open}: the id, tags and store come from the stored session. */
 type OpenOptions = Omit<SessionOptions, "id" | "tags" | "store">;
 
 const openKeys: KnownKeys<OpenOptions> = {
@@ -69,7 +74,7 @@ export class Session implements Disposable {
   readonly #echoes = new WeakMap<BusEvent, number>();
   readonly #subscription: Disposable;
   #states = new SliceStates();
-  #recorder: SessionRecorder | null = null;
+  #stored: StoredSession | null = null;
   #createdAt: string;
 
   constructor(options: SessionOptions = {}) {
@@ -103,7 +108,7 @@ export class Session implements Disposable {
       if (store) session.#startRecording(store);
       for (const slice of slices) session.register(slice);
       session.#states.load(states);
-      session.#recorder?.recordStates(Object.entries(states));
+      session.#stored?.recorder.recordStates(Object.entries(states));
       return session;
     } catch (error) {
       session[Symbol.dispose](); // the bus may be shared
@@ -114,23 +119,51 @@ export class Session implements Disposable {
   /**
    * Restores a stored session to its state after the last complete write. Later changes are
    * appended to the store. Publishes no events. Slices that were not stored start with their
-   * initial state.
+   * initial state. The library's own slices need not be passed.
    */
   static async open(
     store: SessionStore,
     id: string,
-    slices: readonly Slice[],
+    slices: readonly Slice[] = [],
     options: OpenOptions = {},
   ): Promise<Session> {
     checkKnownKeys(options, "Session.open(options)", openKeys);
-    const { header, states, recordCount } = await replaySession(store, checkId(id), slices);
+    const replayed = await replaySession(store, checkId(id), slices);
     const { bus, clock } = options;
-    const session = new Session({ id, bus, clock, tags: header.tags });
-    session.#createdAt = header.createdAt;
-    session.#states = states;
-    session.#recorder = new SessionRecorder({ store, id, recordCount });
+    const session = new Session({ id, bus, clock, tags: replayed.header.tags });
+    const stored = session.#createStored(store, replayed.last);
+    session.#stored = stored;
+    session.#adopt(replayed, stored);
     for (const slice of slices) session.register(slice);
     return session;
+  }
+
+  /**
+   * Opens a stored session, or creates it in the store. If several processes create it at once, all of them
+   * open the same one. Of the slices, pass only your own. It has the constructor's options, without
+   * `id` and `store`; an existing session keeps its tags.
+   */
+  static async openOrCreate(
+    store: SessionStore,
+    id: string,
+    slices: readonly Slice[] = [],
+    options: Omit<SessionOptions, "id" | "store"> = {},
+  ): Promise<Session> {
+    checkKnownKeys(options, "Session.openOrCreate(options)", { ...openKeys, tags: true });
+    const { tags = {}, ...others } = options;
+    const createdAt = new Date((options.clock ?? systemClock).now()).toISOString();
+    await ensureStored(store, { id: checkId(id), createdAt, tags: checkTags(tags) });
+    return await Session.open(store, id, slices, others);
+  }
+
+  /** Whether the session has a store. */
+  get isStored(): boolean {
+    return this.#stored !== null;
+  }
+
+  /** The store's side of the session, for adapters; `null` without a store. Not for applications. */
+  get [storedSession](): StoredSession | null {
+    return this.#stored;
   }
 
   /** When the session was created, in ISO 8601. Parsing or opening a session preserves it. */
@@ -140,7 +173,7 @@ export class Session implements Disposable {
 
   /** Registers a slice. Later events change it. */
   register(slice: Slice): this {
-    if (this.#states.add(slice)) this.#recorder?.recordSlice(slice);
+    if (this.#states.add(slice)) this.#stored?.recorder.recordSlice(slice);
     return this;
   }
 
@@ -168,17 +201,13 @@ export class Session implements Disposable {
         remedy: "dispatch from a subscriber or a tool; a reducer only computes the next state",
       });
     }
-    this.#reduce(events);
-    for (const each of events) {
-      this.#echoes.set(each, (this.#echoes.get(each) ?? 0) + 1);
-      this.bus.publish(each);
-    }
+    this.#deliver(events);
   }
 
   /** Returns a snapshot of the `"state"` slices. The cost does not depend on their size. */
   snapshot(): Snapshot {
     const snapshot = Object.freeze({ sessionId: this.id, states: this.#states.snapshot() });
-    this.#recorder?.markSnapshot(snapshot);
+    this.#stored?.recorder.markSnapshot(snapshot);
     return snapshot;
   }
 
@@ -187,7 +216,7 @@ export class Session implements Disposable {
     checkCallFence("Session.restore");
     const changes = this.#states.findChanges(snapshot.states);
     if (changes.length === 0) return;
-    this.#recorder?.recordRestore(snapshot, changes);
+    this.#stored?.recorder.recordRestore(snapshot, changes);
     this.#states.apply(changes);
   }
 
@@ -203,7 +232,7 @@ export class Session implements Disposable {
    * store. Throws `SessionStoreError` once the store has failed; later changes are not stored.
    */
   async flush(): Promise<void> {
-    await this.#recorder?.flush();
+    await this.#stored?.recorder.flush();
   }
 
   /**
@@ -224,8 +253,49 @@ export class Session implements Disposable {
   }
 
   #startRecording(store: SessionStore): void {
-    this.#recorder = new SessionRecorder({ store, id: this.id, recordCount: 0 });
-    this.#recorder.recordStart(this.#createdAt, this.tags);
+    this.#stored = this.#createStored(store, null);
+    this.#stored.recorder.recordStart(this.#createdAt, this.tags);
+  }
+
+  #createStored(store: SessionStore, last: SessionRecord | null): StoredSession {
+    const { id, tags } = this;
+    const onFailed = (error: SessionStoreError) => this.#reportStoringFailure(error);
+    return new StoredSession({
+      id,
+      store,
+      recorder: new SessionRecorder({ store, id, last, onFailed }),
+      tags,
+      getCreatedAt: () => this.#createdAt,
+      getStates: () => this.#states,
+      readAgain: (stored) => this.#readAgain(store, stored),
+    });
+  }
+
+  /** Reads the session again, because others have written to it. */
+  async #readAgain(store: SessionStore, stored: StoredSession): Promise<void> {
+    const slices = this.#states.list();
+    const replayed = await replaySession(store, this.id, slices);
+    stored.recorder.skipTo(replayed.last);
+    this.#adopt(replayed, stored);
+    for (const slice of slices) {
+      this.#states.add(slice);
+      if (!replayed.sliceIds.has(slice.id)) stored.recorder.recordSlice(slice);
+    }
+  }
+
+  /** Continues a session as it is stored. */
+  #adopt(replayed: ReplayedSession, stored: StoredSession): void {
+    this.#createdAt = replayed.header.createdAt;
+    this.#states = replayed.states;
+    stored.adopt(replayed);
+  }
+
+  #deliver(events: readonly BusEvent[]): void {
+    this.#reduce(events);
+    for (const each of events) {
+      this.#echoes.set(each, (this.#echoes.get(each) ?? 0) + 1);
+      this.bus.publish(each);
+    }
   }
 
   /** Reduces events of other publishers on the bus that have this session's id. */
@@ -241,9 +311,10 @@ export class Session implements Disposable {
 
   #reduce(events: readonly BusEvent[]): void {
     if (!events.some(({ type }) => this.#states.hasReducerFor(type))) return;
-    for (const event of events) this.#recorder?.checkEvent(event);
+    for (const event of events) this.#stored?.recorder.checkEvent(event);
     const reductions = events.map((event) => this.#states.reduce(event));
-    this.#recorder?.recordEvents(events, reductions);
+    this.#stored?.recorder.recordEvents(events, reductions);
+    if (this.#stored && reductions.some(({ marked }) => marked)) this.#stored.setMark();
     for (const [index, event] of events.entries()) this.#reportFailures(event, reductions[index]);
   }
 
@@ -252,6 +323,17 @@ export class Session implements Disposable {
     if (!reduction || event.type === "ReducerFailed") return;
     for (const { sliceId, message } of reduction.failures) {
       this.dispatch(this.#createReducerFailed(sliceId, event, message));
+    }
+  }
+
+  /** Publishes that the session is no longer stored. The writer that noticed it cannot handle errors. */
+  #reportStoringFailure({ message, owner }: SessionStoreError): void {
+    try {
+      const createdAt = new Date(this.#clock.now()).toISOString();
+      const details = { sessionId: this.id, message, owner, createdAt };
+      this.#deliver([Object.freeze({ type: "SessionStoringFailed", ...details })]);
+    } catch (error) {
+      warn("SessionStoringFailed could not be published", error);
     }
   }
 
@@ -269,7 +351,7 @@ export class Session implements Disposable {
 
 /** Whether an event is only for subscribers: no slice reduces it, and no store records it. */
 function isTransient({ type }: { readonly type: string }): boolean {
-  return type === "TurnProgressed";
+  return type === "TurnProgressed" || type === "WorkspaceProgressed";
 }
 
 function checkId(id: string): string {

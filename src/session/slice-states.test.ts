@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { defineSlice } from "./define-slice.ts";
 import { logSlice } from "./log-slice.ts";
-import { defineSlice } from "./slice.ts";
 import { SliceStates } from "./slice-states.ts";
 
 interface LidLifted {
@@ -48,13 +48,28 @@ test("SliceStates.hasReducerFor() is false for events without a reducer", () => 
   ]);
 });
 
+test("SliceStates.reduce() reports whether a slice with marks changed", () => {
+  const states = createStates({ ...width, marks: true });
+  expect(states.reduce(createLidLifted(5))).toMatchObject({ changed: true, marked: true });
+  expect(states.reduce(createLidLifted(5), ["width"])).toMatchObject({ marked: false });
+});
+
 test("SliceStates.reduce() reports whether the state changed and which reducers failed", () => {
   const states = createStates(width, broken);
   const failures = [{ sliceId: "broken", message: "boom" }];
-  expect(states.reduce(createLidLifted(5))).toEqual({ changed: true, failures });
-  expect(states.reduce(createLidLifted(0))).toEqual({ changed: false, failures });
+  expect(states.reduce(createLidLifted(5))).toEqual({
+    changed: true,
+    marked: false,
+    failures,
+  });
+  expect(states.reduce(createLidLifted(0))).toEqual({
+    changed: false,
+    marked: false,
+    failures,
+  });
   expect(states.reduce(createLidLifted(5), ["width", "broken"])).toEqual({
     changed: false,
+    marked: false,
     failures: [],
   });
   expect(states.get(width)).toEqual({ cm: 5 });

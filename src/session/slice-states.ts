@@ -3,7 +3,7 @@ import { freezeChanged } from "../base/freeze.ts";
 import { quoteNames } from "../base/quote-value.ts";
 import type { BusEvent } from "./event-map.ts";
 import type { Reduction, Slice, StateChange } from "./slice.ts";
-import { type Snapshot, SnapshotRestoreError } from "./snapshot.ts";
+import { SnapshotRestoreError } from "./snapshot-errors.ts";
 
 /** The slices of a session and their states. Independent of the bus and the store. */
 export class SliceStates {
@@ -51,18 +51,22 @@ export class SliceStates {
   reduce(event: BusEvent, except: readonly string[] = []): Reduction {
     const failures: { sliceId: string; message: string }[] = [];
     let changed = false;
+    let marked = false;
     for (const kept of this.#slicesByEvent.get(event.type) ?? []) {
       if (except.includes(kept.slice.id)) continue;
       const before = kept.now;
       const message = this.#advance(kept, event);
       if (message !== null) failures.push({ sliceId: kept.slice.id, message });
-      else if (!Object.is(kept.now, before)) changed = true;
+      else if (!Object.is(kept.now, before)) {
+        changed = true;
+        marked ||= kept.slice.marks ?? false;
+      }
     }
-    return { changed, failures };
+    return { changed, marked, failures };
   }
 
   /** Returns the current state of the `"state"` slices. */
-  snapshot(): Snapshot["states"] {
+  snapshot(): ReadonlyMap<string, StateChange> {
     const states = new Map<string, StoredSlice>();
     for (const { slice, now } of this.#slices.values()) {
       if (slice.policy === "state") states.set(slice.id, { slice, now });
@@ -71,7 +75,7 @@ export class SliceStates {
   }
 
   /** Returns the changes that restore the `"state"` slices to `states`, without applying them. */
-  findChanges(states: Snapshot["states"]): readonly StateChange[] {
+  findChanges(states: ReadonlyMap<string, StateChange>): readonly StateChange[] {
     this.#rejectUnknown(states.keys());
     const changes: StateChange[] = [];
     for (const { slice, now: before } of this.#slices.values()) {
@@ -87,6 +91,11 @@ export class SliceStates {
       const kept = this.#slices.get(slice.id);
       if (kept) kept.now = now;
     }
+  }
+
+  /** Returns the slices, in the order in which they were added. */
+  list(): readonly Slice[] {
+    return [...this.#slices.values()].map(({ slice }) => slice);
   }
 
   /** Returns every slice's state by its id. */

@@ -13,12 +13,12 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { defineSlice } from "../session/define-slice.ts";
 import { logSlice } from "../session/log-slice.ts";
 import { Session } from "../session/session.ts";
 import { SessionStoreError } from "../session/session-store.ts";
-import { defineSlice } from "../session/slice.ts";
+import type { SessionTruncated } from "./hold-session-file.ts";
 import { JsonlSessionStore } from "./jsonl-session-store.ts";
-import type { SessionTruncated } from "./session-file.ts";
 
 interface BrickFired {
   readonly type: "BrickFired";
@@ -190,7 +190,7 @@ describe("JsonlSessionStore when a write fails", () => {
       await expect(ask()).rejects.toThrow("it is a folder, not a file. Remove it, and use");
     }
     expect(await store.list()).toEqual([]);
-    expect(await readdir(directory)).toEqual(["a.jsonl"]); // no lock remains
+    expect(await readdir(directory)).toEqual(["a.claim", "a.jsonl"]); // no lock remains
   });
 
   test.each([
@@ -278,6 +278,7 @@ describe("JsonlSessionStore with an incomplete last record", () => {
   test("does not report a record that is being written", async () => {
     const writer = openStore();
     await writer.append("a", { n: 1 });
+    await writer.claim("a");
     await appendFile(getFile("a"), '{"n"'); // looks like a write in progress
     expect(await readRecords(openStore(), "a")).toEqual([{ n: 1 }]);
     expect(await readRecords(writer, "a")).toEqual([{ n: 1 }]);

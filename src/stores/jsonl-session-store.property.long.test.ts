@@ -3,13 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { defineSlice } from "../session/define-slice.ts";
 import { logSlice } from "../session/log-slice.ts";
 import { Session } from "../session/session.ts";
 import { SessionStoreError } from "../session/session-store.ts";
-import { defineSlice } from "../session/slice.ts";
 import type { Snapshot } from "../session/snapshot.ts";
+import type { SessionTruncated } from "./hold-session-file.ts";
 import { JsonlSessionStore } from "./jsonl-session-store.ts";
-import type { SessionTruncated } from "./session-file.ts";
 
 interface NotePlayed {
   readonly type: "NotePlayed";

@@ -159,7 +159,7 @@ describe("JsonlSessionStore", () => {
     );
     await expect(store.delete("a")).rejects.toThrow(SessionStoreError);
     expect(await readRecords(store, "a")).toEqual([{ n: 1 }]);
-    expect(await readdir(directory)).toEqual(["a.jsonl"]);
+    expect(await readdir(directory)).toEqual(["a.claim", "a.jsonl"]);
   });
 
   test("adds one exit listener for any number of sessions", async () => {

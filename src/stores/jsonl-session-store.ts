@@ -9,14 +9,20 @@ import {
 } from "../base/errors.ts";
 import { warn } from "../base/warn.ts";
 import {
+  type ClaimOptions,
+  type ReadOptions,
   type RecordWriter,
+  type SessionClaim,
   type SessionStore,
   SessionStoreError,
 } from "../session/session-store.ts";
+import { readCheckpointFile } from "./checkpoint-file.ts";
+import { getClaimOwner } from "./claim-owner.ts";
+import type { SessionTruncated } from "./hold-session-file.ts";
 import { isForeign } from "./is-foreign.ts";
 import { openSessionFile } from "./open-session-file.ts";
 import { MAX_RECORD_BYTES, parseLine, RecordLines, toLine } from "./record-lines.ts";
-import { SessionFile, type SessionTruncated } from "./session-file.ts";
+import { SessionFile } from "./session-file.ts";
 import {
   createDamagedError,
   createTooLargeError,
@@ -42,8 +48,8 @@ const storeKeys: KnownKeys<JsonlSessionStoreOptions> = { clock: true, onRepair: 
 /**
  * Stores sessions in a directory, each in one append-only file with one JSON record per line. Files
  * (0600) and new folders (0700) are private to their owner, and symlinks are never followed. A
- * record is stored once its line is complete and on disk. The first `append` to a session locks it
- * for this store until `close` or the end of the process. Reading does not lock.
+ * record is stored once its line is complete and on disk. One writer at a time holds a session: an
+ * evaluation until it ends, any other write briefly. A claim ends with its process. Reading needs none.
  *
  * @example
  * ```ts
@@ -76,35 +82,59 @@ export class JsonlSessionStore implements SessionStore, AsyncDisposable {
   }
 
   /**
-   * Appends a record. Resolves when it is on disk. Throws `SessionStoreError` if another store
-   * holds the lock.
+   * Appends a record. Resolves when it is on disk. Throws `SessionStoreError` if another writer holds the
+   * session or has written to it since.
    */
   async append(id: string, record: object, by?: RecordWriter): Promise<void> {
-    const serialized = toLine(record);
-    if (typeof serialized === "string") {
-      const remedy = "Use only plain objects, arrays, strings, finite numbers, booleans and null.";
-      throw new SessionStoreError(
-        `A record of session ${JSON.stringify(id)} is not JSON: ${serialized}. ${remedy}`,
-        {
-          sessionId: id,
-        },
-      );
-    }
-    if (serialized.line.length > MAX_RECORD_BYTES) throw createTooLargeError(id);
-    await this.#openFile(id).append(serialized.line, by);
+    const line = serialize(id, record);
+    await this.#openFile(id).append(line, by);
   }
 
   /**
-   * Yields a session's complete records, oldest first. Throws `SessionStoreError` for a damaged
-   * line.
+   * Claims a session for one writer, until it is released or its process ends. Throws `SessionStoreError`
+   * with `owner` and `since` while another writer holds it, in this process or in another.
    */
-  async *read(id: string): AsyncGenerator<object> {
+  async claim(id: string, options?: ClaimOptions): Promise<SessionClaim> {
+    const owner = getClaimOwner(options);
+    try {
+      return await this.#openFile(id).claim(owner);
+    } catch (error) {
+      throw toSessionFileError(error, getSessionPaths(this.#directory, id), "written");
+    }
+  }
+
+  /** Returns the session's last checkpoint, or `null`. Throws `SessionStoreError` if it is damaged. */
+  async readCheckpoint(id: string): Promise<object | null> {
+    const paths = getSessionPaths(this.#directory, id);
+    try {
+      return await readCheckpointFile(paths);
+    } catch (error) {
+      throw toSessionFileError(error, paths, "read");
+    }
+  }
+
+  /** Replaces the session's checkpoint. A crash leaves the old one or the new one. */
+  async writeCheckpoint(id: string, checkpoint: object, by?: RecordWriter): Promise<void> {
+    const text = serialize(id, checkpoint);
+    try {
+      await this.#openFile(id).writeCheckpoint(text, by);
+    } catch (error) {
+      throw toSessionFileError(error, getSessionPaths(this.#directory, id), "written");
+    }
+  }
+
+  /**
+   * Yields a session's complete records, oldest first, from number `from` on. Throws `SessionStoreError`
+   * for a damaged line.
+   */
+  async *read(id: string, { from = 0 }: ReadOptions = {}): AsyncGenerator<object> {
     const paths = getSessionPaths(this.#directory, id);
     const file = await openForReading(paths);
     if (!file) return;
     try {
       const lines = new RecordLines(file, (await file.stat()).size);
       for await (const line of lines) {
+        if (lines.count <= from) continue;
         const parsed = parseLine(line);
         if (typeof parsed === "string") throw createDamagedError(paths, lines.count, parsed);
         yield parsed.record;
@@ -130,21 +160,20 @@ export class JsonlSessionStore implements SessionStore, AsyncDisposable {
     return ids.sort();
   }
 
-  /** Deletes a session. Does nothing if it does not exist. */
+  /** Deletes a session. Does nothing if it does not exist. Throws `SessionStoreError` while it is claimed. */
   async delete(id: string): Promise<void> {
     const paths = getSessionPaths(this.#directory, id);
     try {
-      await lstat(paths.file);
+      if (!(await exists(paths.file)) && !(await exists(paths.claim))) return;
       await this.#openFile(id).remove();
       this.#reportedRecords.delete(paths.file);
     } catch (error) {
-      if (!isMissing(error)) throw toSessionFileError(error, paths, "deleted");
+      throw toSessionFileError(error, paths, "deleted");
     }
   }
 
   /**
-   * Waits for pending writes and releases the locks. `append` and `delete` throw after that; `read`
-   * still works.
+   * Waits for pending writes and ends the claims. Only reading works after that.
    */
   async close(): Promise<void> {
     this.#isClosed = true;
@@ -206,6 +235,27 @@ export class JsonlSessionStore implements SessionStore, AsyncDisposable {
     } catch (error) {
       warn("The session store's onRepair failed", error);
     }
+  }
+}
+
+function serialize(id: string, record: object): Buffer {
+  const serialized = toLine(record);
+  if (typeof serialized === "string") {
+    const remedy = "Use only plain objects, arrays, strings, finite numbers, booleans and null.";
+    const message = `A record of session ${JSON.stringify(id)} is not JSON: ${serialized}. ${remedy}`;
+    throw new SessionStoreError(message, { sessionId: id });
+  }
+  if (serialized.line.length > MAX_RECORD_BYTES) throw createTooLargeError(id);
+  return serialized.line;
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await lstat(path);
+    return true;
+  } catch (error) {
+    if (isMissing(error)) return false;
+    throw error;
   }
 }
 

@@ -4,10 +4,10 @@ import { appendFile, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { defineSlice } from "../session/define-slice.ts";
 import { logSlice } from "../session/log-slice.ts";
 import { Session } from "../session/session.ts";
 import { SessionStoreError } from "../session/session-store.ts";
-import { defineSlice } from "../session/slice.ts";
 import { JsonlSessionStore } from "./jsonl-session-store.ts";
 
 interface StoneLaid {
@@ -55,18 +55,19 @@ async function readRecords(store: JsonlSessionStore, id: string): Promise<object
 }
 
 describe("a second writer of a session", () => {
-  test("in this process is rejected until the first store is closed", async () => {
+  test("in this process is rejected while another store has claimed it", async () => {
     const [first, second] = [openStore(), openStore()];
     await first.append("a", { n: 1 });
+    const claim = await first.claim("a", { owner: "the night shift" });
     const refused = second.append("a", { n: 2 });
     await expect(refused).rejects.toThrow(SessionStoreError);
     await expect(refused).rejects.toThrow(
-      'Session "a" is being written by another store of this process. Share one store, or close ' +
-        "the other one first.",
+      `Session "a" is held by the night shift since ${claim.since}. Wait until it is released, or ` +
+        'evaluate with ifClaimed: "wait".',
     );
-    await expect(second.delete("a")).rejects.toThrow("is being written by");
-    expect(await readRecords(second, "a")).toEqual([{ n: 1 }]); // reading does not lock
-    await second.append("b", {}); // other sessions are not locked
+    await expect(second.delete("a")).rejects.toMatchObject({ owner: "the night shift" });
+    expect(await readRecords(second, "a")).toEqual([{ n: 1 }]); // reading needs no claim
+    await second.append("b", {}); // other sessions are not claimed
     await first.close();
     await second.append("a", { n: 2 });
     expect(await readRecords(second, "a")).toEqual([{ n: 1 }, { n: 2 }]);
@@ -79,11 +80,18 @@ describe("a second writer of a session", () => {
     await expect(refused).rejects.toThrow(SessionStoreError);
     await expect(refused).rejects.toThrow(
       new RegExp(
-        `is being written by process ${child.pid} on .*\\. If that process no longer exists, delete ${directory}`,
+        `is held by process ${child.pid} on .* since 20.*Z\\. .* If that process no longer exists, delete ${directory}`,
       ),
     );
+    await expect(store.claim("a")).rejects.toMatchObject({
+      owner: expect.stringContaining(`process ${child.pid} on `),
+      since: expect.stringMatching(/^20.*Z$/),
+    });
     child.kill("SIGKILL");
     await once(child, "exit");
+    const claim = await store.claim("a");
+    expect(claim).toMatchObject({ records: 1, owner: expect.stringContaining("process ") });
+    await claim.release();
     await store.append("a", { n: 2 });
     expect(await readRecords(store, "a")).toEqual([{ n: 1 }, { n: 2 }]);
   });
@@ -91,7 +99,7 @@ describe("a second writer of a session", () => {
   test("finds no lock after a process has exited normally", async () => {
     const child = await startWriterProcess("process.exit(0)");
     if (child.exitCode === null) await once(child, "exit");
-    expect(await readdir(directory)).toEqual(["a.jsonl"]);
+    expect((await readdir(directory)).sort()).toEqual(["a.claim", "a.jsonl"]);
   });
 
   test("is rejected if another program has written to the file", async () => {
@@ -165,12 +173,14 @@ describe("a session in a JsonlSessionStore", () => {
   });
 });
 
-/** Starts a process that writes a record to "a" and then runs `rest`. */
+/** Starts a process that writes a record to "a", claims it, and then runs `rest`. */
 async function startWriterProcess(rest: string) {
   const module = JSON.stringify(new URL("./jsonl-session-store.ts", import.meta.url).href);
   const code = `
     const { JsonlSessionStore } = await import(${module});
-    await new JsonlSessionStore(${JSON.stringify(directory)}).append("a", { n: 1 });
+    const store = new JsonlSessionStore(${JSON.stringify(directory)});
+    await store.append("a", { n: 1 });
+    await store.claim("a");
     console.log("written");
     ${rest}`;
   const child = spawn(process.execPath, ["--input-type=module", "-e", code], {
@@ -179,3 +189,15 @@ async function startWriterProcess(rest: string) {
   await once(child.stdout, "data");
   return child;
 }
+
+test("a store releases its sessions when its process exits", async () => {
+  const before = new Set(process.listeners("exit"));
+  const store = new JsonlSessionStore(directory);
+  const next = new JsonlSessionStore(directory);
+  opened.push(store, next);
+  const { fence } = await store.claim("s");
+  await expect(next.claim("s")).rejects.toThrow(SessionStoreError);
+  const [onExit] = process.listeners("exit").filter((listener) => !before.has(listener));
+  onExit?.(0);
+  expect((await next.claim("s")).fence).toBeGreaterThan(fence);
+});

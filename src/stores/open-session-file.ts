@@ -4,8 +4,11 @@ import { getErrorCode } from "../host/to-filesystem-error.ts";
 import { isForeign } from "./is-foreign.ts";
 import { PathRefusal } from "./path-refusal.ts";
 
-/** How a session's file is opened: to read it, to read and shorten it, or to append to it. Only the last creates it. */
-export type SessionFileAccess = "read" | "change" | "append";
+/**
+ * How a session's file is opened: to read it, to read and shorten it, to append to it, or to overwrite it.
+ * The last two create it.
+ */
+export type SessionFileAccess = "read" | "change" | "append" | "update";
 
 /**
  * Opens a session's file. Never follows a symlink and never waits for the other end of a pipe. Throws
@@ -36,6 +39,7 @@ const FLAGS: Readonly<Record<SessionFileAccess, number>> = {
   read: constants.O_RDONLY | SAFELY,
   change: constants.O_RDWR | SAFELY,
   append: constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | SAFELY,
+  update: constants.O_RDWR | constants.O_CREAT | SAFELY,
 };
 const PRIVATE = 0o600;
 const FOR_OTHERS = 0o077;

@@ -1,27 +1,35 @@
 import { getErrorMessage } from "../base/errors.ts";
-import type { ProcessIdentity } from "../host/process-identity.ts";
 import { getErrorCode } from "../host/to-filesystem-error.ts";
 import { SessionStoreError } from "../session/session-store.ts";
 import { PathRefusal } from "./path-refusal.ts";
 import { MAX_RECORD_BYTES } from "./record-lines.ts";
 import type { SessionPaths } from "./session-file-name.ts";
 
-/** Returns the error for a lock that another store holds. */
-export function createLockedError(
-  { pid, host, path }: ProcessIdentity & { readonly path: string },
+/** The holder of a session, and the time of the claim. */
+export interface SessionHolder {
+  readonly owner: string;
+  /** In ISO 8601. */
+  readonly since: string;
+  /** The file to delete if the holder no longer exists. @default the holder ends by itself */
+  readonly path?: string | undefined;
+}
+
+/** Returns the error for a session that another writer holds. */
+export function createHeldError(
   sessionId: string,
+  { owner, since, path }: SessionHolder,
 ): SessionStoreError {
-  const isOurs = pid === process.pid;
-  const who = isOurs ? "another store of this process" : `process ${pid} on ${host}`;
-  const remedy = isOurs
-    ? "Share one store, or close the other one first."
-    : `Wait until it has closed its store. If that process no longer exists, delete ${path}.`;
-  return new SessionStoreError(
-    `Session ${JSON.stringify(sessionId)} is being written by ${who}. ${remedy}`,
-    {
-      sessionId,
-    },
-  );
+  const what = `Session ${JSON.stringify(sessionId)} is held by ${owner} since ${since}`;
+  const remedy = 'Wait until it is released, or evaluate with ifClaimed: "wait".';
+  const last = path === undefined ? "" : ` If that process no longer exists, delete ${path}.`;
+  return new SessionStoreError(`${what}. ${remedy}${last}`, { sessionId, owner, since });
+}
+
+/** Returns the error for a writer whose claim has ended. */
+export function createLostClaimError(sessionId: string): SessionStoreError {
+  const what = `The claim on session ${JSON.stringify(sessionId)} has ended`;
+  const remedy = "Another writer may have it; open the session again with Session.open.";
+  return new SessionStoreError(`${what}. ${remedy}`, { sessionId });
 }
 
 /** Returns the error for a writer with outdated data. */

@@ -1,17 +1,23 @@
-import { type Dirent, rmdirSync, unlinkSync } from "node:fs";
-import { open, readdir, rmdir, unlink } from "node:fs/promises";
+import { Buffer } from "node:buffer";
+import { constants, type Dirent, rmdirSync, unlinkSync } from "node:fs";
+import { lstat, open, readdir, rmdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../base/clock.ts";
+import { isPlainObject } from "../base/freeze.ts";
+import { parseJson } from "../base/json.ts";
 import {
   identifyCurrentProcess,
   isRunning,
   type ProcessIdentity,
 } from "../host/process-identity.ts";
+import { describeProcess, isOwner } from "./claim-owner.ts";
 import { createLockFolder, openLockFolder, useLockFolderSync } from "./lock-folder.ts";
-import { isMissing } from "./session-file-errors.ts";
+import { isMissing, type SessionHolder } from "./session-file-errors.ts";
 
 /** The exclusive right to write a session's file. */
 export interface SessionFileLock {
+  /** Returns whether the lock is still held: its file exists. */
+  isHeld(): Promise<boolean>;
   release(): Promise<void>;
   /** Releases the lock synchronously, when the process exits. */
   releaseNow(): void;
@@ -26,15 +32,16 @@ export interface LockHolder extends ProcessIdentity {
  * Acquires the lock, or returns its current holder. A lock is a folder in which each applicant
  * creates a file named after its process and then checks for other files. If two apply at once they
  * see each other, and the applicant whose name sorts first stays. Files of dead processes are
- * removed. That is safe, because file names are unique.
+ * removed. That is safe, because file names are unique. The file describes the holder to others.
  */
 export async function acquireLock(
   folder: string,
   clock: Clock,
+  holder?: SessionHolder,
 ): Promise<SessionFileLock | LockHolder> {
   const name = createLockName(identifyCurrentProcess());
   const lock = createLock(folder, name);
-  await createLockFile(folder, name);
+  await createLockFile(folder, name, holder ? JSON.stringify(holder) : "");
   for (let look = 1; ; look++) {
     const others = (await listLockHolders(folder)).filter(
       ({ path }) => path !== join(folder, name),
@@ -70,6 +77,28 @@ export async function listLockHolders(folder: string): Promise<readonly LockHold
   return holders;
 }
 
+/** Describes a lock's holder from its file's content, or else from its name and time. */
+export async function readHolder({ path, pid, host }: LockHolder): Promise<SessionHolder> {
+  let since = new Date(0).toISOString();
+  try {
+    await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+    since = (await file.stat()).mtime.toISOString();
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(MAX_NOTE_BYTES));
+    const note = parseJson(buffer.toString("utf8", 0, bytesRead));
+    const { owner, since: noted } = note.ok && isPlainObject(note.value) ? note.value : {};
+    if (isOwner(owner) && isTime(noted)) return { owner, since: noted, path };
+  } catch {
+    // It has just been released, or it was written by an earlier release.
+  }
+  return { owner: describeProcess(pid, decodeURIComponent(host)), since, path };
+}
+
+function isTime(text: unknown): text is string {
+  return typeof text === "string" && /^[\dTZ:.-]{1,30}$/.test(text);
+}
+
+const MAX_NOTE_BYTES = 4096;
+
 /**
  * How often and how long the first applicant waits for the others to leave before it treats them as
  * holders.
@@ -89,12 +118,12 @@ function parseLockFile(entry: Dirent): ProcessIdentity | null {
   return pid === undefined || !entry.isFile() ? null : { pid: Number(pid), started, host };
 }
 
-async function createLockFile(folder: string, name: string): Promise<void> {
+async function createLockFile(folder: string, name: string, note: string): Promise<void> {
   for (;;) {
     await using opened = await createLockFolder(folder);
     try {
-      const file = await open(join(opened.path, name), "wx", 0o600);
-      await file.close();
+      await using file = await open(join(opened.path, name), "wx", 0o600);
+      await file.writeFile(note);
       return;
     } catch (error) {
       ignoreMissing(error); // the last holder has just removed the folder
@@ -104,6 +133,9 @@ async function createLockFile(folder: string, name: string): Promise<void> {
 
 function createLock(folder: string, name: string): SessionFileLock {
   return {
+    async isHeld() {
+      return (await lstat(join(folder, name)).catch(() => null)) !== null;
+    },
     async release() {
       await removeLockFile(folder, name).catch(ignoreMissing);
       await rmdir(folder).catch(() => {}); // other applicants may have files there

@@ -26,6 +26,9 @@ test.each([
     id,
     file: join("/sessions", file),
     lock: join("/sessions", file.replace(".jsonl", ".lock")),
+    claim: join("/sessions", file.replace(".jsonl", ".claim")),
+    checkpoint: join("/sessions", file.replace(".jsonl", ".checkpoint")),
+    newCheckpoint: join("/sessions", file.replace(".jsonl", ".checkpoint.new")),
   });
   expect(parseFileName(file)).toBe(id);
 });
@@ -72,6 +75,8 @@ describe("getSessionPaths()", () => {
 test.each([
   "notes.txt",
   "s.lock",
+  "s.claim",
+  "s.checkpoint",
   ".jsonl",
   "S.jsonl",
   "%41",

@@ -8,12 +8,24 @@ export interface SessionPaths {
   readonly id: string;
   readonly file: string;
   readonly lock: string;
+  /** Counts the claims of the session. */
+  readonly claim: string;
+  readonly checkpoint: string;
+  /** A checkpoint that is being written. */
+  readonly newCheckpoint: string;
 }
 
 /** Returns the paths of a session's files. Throws for an id that cannot be a file name. */
 export function getSessionPaths(directory: string, id: string): SessionPaths {
   const name = join(directory, encodeId(id));
-  return { id, file: `${name}${EXTENSION}`, lock: `${name}.lock` };
+  return {
+    id,
+    file: `${name}${EXTENSION}`,
+    lock: `${name}.lock`,
+    claim: `${name}.claim`,
+    checkpoint: `${name}.checkpoint`,
+    newCheckpoint: `${name}.checkpoint.new`,
+  };
 }
 
 /** Returns the id of the session with this file name, or `null` for any other file. */

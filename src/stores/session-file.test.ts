@@ -1,10 +1,12 @@
 import { Buffer } from "node:buffer";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { appendFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { systemClock } from "../base/clock.ts";
-import { SessionFile, type SessionTruncated } from "./session-file.ts";
+import type { SessionTruncated } from "./hold-session-file.ts";
+import { SessionFile } from "./session-file.ts";
+import { getSessionPaths } from "./session-file-name.ts";
 
 let folder: string;
 let truncations: SessionTruncated[];
@@ -23,7 +25,7 @@ const getPath = () => join(folder, "s.jsonl");
 
 function openFile(): SessionFile {
   const file = new SessionFile({
-    paths: { id: "s", file: getPath(), lock: join(folder, "s.lock") },
+    paths: getSessionPaths(folder, "s"),
     clock: systemClock,
     onTruncated: (cut) => void truncations.push(cut),
   });
@@ -48,13 +50,50 @@ function createWriter(file: SessionFile, known: number) {
 const outdated = expect.stringContaining("has changed in its store since it was read");
 
 describe("SessionFile", () => {
-  test("holds its lock from the first write until it is closed", async () => {
+  test("holds its lock during a write, and from a claim until its end", async () => {
     const file = openFile();
-    expect(file.isLocked).toBe(false);
+    const written = file.append(Buffer.from("{}\n"), undefined);
+    const seen = new Set<boolean>();
+    const watch = setInterval(() => seen.add(file.isLocked), 0);
+    await written;
+    clearInterval(watch);
+    expect([seen.has(true), file.isLocked]).toEqual([true, false]);
     await file.append(Buffer.from("{}\n"), undefined);
-    expect(file.isLocked).toBe(true);
+    const claim = await file.claim("me");
+    expect([file.isLocked, claim.records]).toEqual([true, 2]);
+    await claim.release();
+    expect(file.isLocked).toBe(false);
+    await file.claim("me");
     await file.close();
     expect(file.isLocked).toBe(false);
+  });
+
+  test("refuses the holder's writes after another process has taken its lock away", async () => {
+    const [held, other] = [openFile(), openFile()];
+    const { fence } = await held.claim("zombie");
+    await rm(getSessionPaths(folder, "s").lock, { recursive: true });
+    const next = await other.claim("successor");
+    expect(next.fence).toBeGreaterThan(fence);
+    const by = { writer: {}, position: 0 };
+    const late = held.append(Buffer.from("x\n"), { ...by, fence });
+    await expect(late).rejects.toThrow('The claim on session "s" has ended. Another writer may');
+    const checkpoint = held.writeCheckpoint(Buffer.from("{}"), { ...by, fence });
+    await expect(checkpoint).rejects.toThrow("has ended");
+    await other.append(Buffer.from("1\n"), { ...by, fence: next.fence });
+    expect(await readFile(getPath(), "utf8")).toBe("1\n");
+  });
+
+  test("does not read the file again for a claim while no other writer has claimed it", async () => {
+    const [file, other] = [openFile(), openFile()];
+    await file.append(Buffer.from("1\n"), undefined);
+    await appendFile(getPath(), "2\n"); // by a program that ignores the claims
+    const unread = await file.claim("me");
+    expect(unread.records).toBe(1);
+    await unread.release();
+    await (await other.claim("other")).release();
+    const read = await file.claim("me");
+    expect(read.records).toBe(2);
+    await read.release();
   });
 
   test("runs operations in the order of the calls", async () => {
@@ -104,11 +143,12 @@ describe("SessionFile with two writers", () => {
 
   test("keeps rejecting a rejected writer even if its position becomes correct", async () => {
     const [held, waiting] = [openFile(), openFile()];
-    await held.append(Buffer.from("1\n"), undefined);
+    const claim = await held.claim("another store");
     const late = createWriter(waiting, 0);
-    expect(await late("x")).toContain("is being written by another store");
-    await held.close();
+    expect(await late("x")).toContain("is held by another store since ");
+    await claim.release();
     expect(await late("x")).toEqual(outdated);
+    await held.append(Buffer.from("1\n"), undefined);
     expect(await readFile(getPath(), "utf8")).toBe("1\n");
   });
 

@@ -3,29 +3,19 @@ import { type FileHandle, open, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../base/clock.ts";
-import type { RecordWriter } from "../session/session-store.ts";
+import type { RecordWriter, SessionClaim } from "../session/session-store.ts";
+import { writeCheckpointFile } from "./checkpoint-file.ts";
+import { getClaimOwner } from "./claim-owner.ts";
+import { type FileHold, holdSessionFile, type SessionTruncated } from "./hold-session-file.ts";
 import { openSessionFile } from "./open-session-file.ts";
-import { RecordLines } from "./record-lines.ts";
 import {
-  createLockedError,
+  createHeldError,
+  createLostClaimError,
   createOutdatedError,
   isMissing,
   toSessionFileError,
 } from "./session-file-errors.ts";
-import { acquireLock, type SessionFileLock } from "./session-file-lock.ts";
 import type { SessionPaths } from "./session-file-name.ts";
-
-/** A session file that ends within a record, because its writer was interrupted. */
-export interface SessionTruncated {
-  /** Id of the session. */
-  readonly sessionId: string;
-  /** Path of the file. */
-  readonly path: string;
-  /** Number of complete records. The session continues from them. */
-  readonly records: number;
-  /** Number of bytes after them. They are removed just before the next record is written. */
-  readonly bytes: number;
-}
 
 /** Options of a {@link SessionFile}. */
 export interface SessionFileOptions {
@@ -36,30 +26,48 @@ export interface SessionFileOptions {
 }
 
 /**
- * Writes a session's file. Operations run in the order of the calls. Between writes it holds
- * the lock but no open file, because a store may have very many sessions.
+ * Writes a session's file. Operations run in the order of the calls. A write without a claim holds the
+ * file briefly. No file is open between writes, because a store may have very many sessions.
  */
 export class SessionFile {
+  readonly #options: SessionFileOptions;
   readonly #paths: SessionPaths;
-  readonly #clock: Clock;
-  readonly #onTruncated: (cut: SessionTruncated) => void;
-  /** Lines that may be written together. A removal starts a new queue. */
+  /** Lines that may be written together. A claim, its end and a removal start a new queue. */
   #queue: Entry[] = [];
   /** Writers that were rejected or superseded, or whose records could not be written. */
   readonly #retired = new WeakSet<object>();
   #writer: object | undefined;
-  #locked: LockedFile | null = null;
+  /** The current claim. */
+  #claimed: FileHold | null = null;
+  /** A hold for one operation. */
+  #brief: FileHold | null = null;
+  /** The last hold whose numbers are right, if no other came after it. */
+  #last: FileHold | null = null;
   #work: Promise<void> = Promise.resolve();
 
-  constructor({ paths, clock, onTruncated }: SessionFileOptions) {
-    this.#paths = paths;
-    this.#clock = clock;
-    this.#onTruncated = onTruncated;
+  constructor(options: SessionFileOptions) {
+    this.#options = options;
+    this.#paths = options.paths;
   }
 
   /** Whether this object holds the lock and may be writing. */
   get isLocked(): boolean {
-    return this.#locked !== null;
+    return (this.#claimed ?? this.#brief) !== null;
+  }
+
+  /** Claims the session for one writer, until it is released. */
+  claim(owner: string): Promise<SessionClaim> {
+    return this.#enqueue(async () => {
+      if (this.#claimed) throw createHeldError(this.#paths.id, this.#claimed);
+      const held = await this.#hold(owner);
+      this.#claimed = held;
+      const { fence, since, records } = held;
+      const release = () =>
+        this.#enqueue(async () => {
+          if (this.#claimed === held) await this.#release();
+        });
+      return { fence, owner, since, records, release };
+    });
   }
 
   /**
@@ -74,30 +82,63 @@ export class SessionFile {
     return promise;
   }
 
-  /** Deletes the file. Later writes of its previous writer are rejected. */
-  async remove(): Promise<void> {
-    this.#queue = [];
-    const removed = this.#work.then(async () => {
-      try {
-        await this.#acquire();
-        await unlink(this.#paths.file);
-      } finally {
-        await this.#release();
-      }
+  /** Replaces the checkpoint. */
+  writeCheckpoint(text: Buffer, by: RecordWriter | undefined): Promise<void> {
+    return this.#runHeld(by?.fence, async (held) => {
+      if (by && by.position !== held.records) throw createOutdatedError(this.#paths.id);
+      await writeCheckpointFile(this.#paths, text);
     });
-    this.#work = removed.catch(() => {}); // the caller handles the error
-    await removed;
   }
 
-  /** Waits for pending writes and releases the lock. */
-  async close(): Promise<void> {
-    this.#work = this.#work.then(() => this.#release());
-    await this.#work;
+  /** Deletes the session's files. Later writes of its previous writer are rejected. */
+  remove(): Promise<void> {
+    return this.#runHeld(undefined, async () => {
+      const { file, checkpoint, newCheckpoint, claim } = this.#paths;
+      this.#retireWriter();
+      this.#last = null;
+      // The checkpoint goes first: a crash must not leave it to another session with this id.
+      for (const path of [newCheckpoint, checkpoint, file, claim]) {
+        await unlink(path).catch((error: unknown) => {
+          if (!isMissing(error)) throw error;
+        });
+      }
+    });
+  }
+
+  /** Waits for pending writes and ends the claim. */
+  close(): Promise<void> {
+    return this.#enqueue(() => this.#release());
   }
 
   /** Releases the lock synchronously, when the process exits. */
   releaseNow(): void {
-    this.#locked?.lock.releaseNow();
+    (this.#claimed ?? this.#brief)?.lock.releaseNow();
+  }
+
+  /** Runs work after everything before it. Lines that are appended later wait for it. */
+  #enqueue<Result>(work: () => Promise<Result>): Promise<Result> {
+    this.#queue = [];
+    const done = this.#work.then(work);
+    this.#work = done.then(
+      () => {},
+      () => {}, // the caller handles the error
+    );
+    return done;
+  }
+
+  /** Runs work with the claim of this fence or, without a fence, with a brief hold. */
+  #runHeld(fence: number | undefined, work: (held: FileHold) => Promise<void>): Promise<void> {
+    return this.#enqueue(async () => {
+      const problem = this.#findClaimProblem(fence);
+      if (problem) throw problem;
+      const held = this.#claimed ?? (await this.#holdBriefly());
+      try {
+        await this.#checkLock(held);
+        await work(held);
+      } finally {
+        if (held === this.#brief) await this.#release();
+      }
+    });
   }
 
   async #drain(queue: Entry[]): Promise<void> {
@@ -105,69 +146,85 @@ export class SessionFile {
     await setImmediate(); // collects lines that are appended together
     let batch: readonly Entry[] = [];
     try {
-      const locked = await this.#acquire();
+      const isHeld = this.#claimed || queue.every(({ by }) => by?.fence !== undefined);
+      if (!isHeld) await this.#holdBriefly();
       batch = queue.splice(0);
-      await this.#write(batch, locked);
+      const written = await this.#write(batch);
+      if (this.#brief) await this.#release();
+      for (const { resolve } of written) resolve();
     } catch (error) {
-      await this.#release();
+      this.#last = null;
+      await this.#release({ isKnown: false });
       this.#rejectAll([...batch, ...queue.splice(0)], error);
     }
   }
 
-  /** Acquires the lock and finds the end of the last complete record. Both are then retained. */
-  async #acquire(): Promise<LockedFile> {
-    if (this.#locked) return this.#locked;
-    const lock = await acquireLock(this.#paths.lock, this.#clock);
-    if (!("release" in lock)) throw createLockedError(lock, this.#paths.id);
-    const locked: LockedFile = { lock, records: 0, end: 0 };
-    this.#locked = locked;
-    const file = await openForWriting(this.#paths.file);
-    if (!file) return locked;
-    await using _closed = file;
-    const lines = new RecordLines(file, (await file.stat()).size);
-    await lines.skipAll();
-    [locked.records, locked.end] = [lines.count, lines.end];
-    if (lines.size > lines.end) await this.#truncate(file, lines);
-    return locked;
-  }
-
-  async #truncate(file: FileHandle, { count, end, size }: RecordLines): Promise<void> {
-    const { id, file: path } = this.#paths;
-    this.#onTruncated({ sessionId: id, path, records: count, bytes: size - end });
-    await file.truncate(end);
-    await file.sync();
-  }
-
-  async #write(batch: readonly Entry[], locked: LockedFile): Promise<void> {
-    const admitted = batch.filter((entry) => this.#admit(entry, locked));
-    if (admitted.length === 0) return;
+  /** Writes the lines of the admitted entries, and returns these. */
+  async #write(batch: readonly Entry[]): Promise<readonly Entry[]> {
+    const held = this.#claimed ?? this.#brief;
+    const admitted = batch.filter((entry) => this.#admit(entry, held));
+    if (!held || admitted.length === 0) return [];
+    await this.#checkLock(held);
     await using file = await openSessionFile(this.#paths.file, "append");
     const { size } = await file.stat();
     // Another program has ignored the lock.
-    if (size !== locked.end) throw createOutdatedError(this.#paths.id);
+    if (size !== held.end) throw createOutdatedError(this.#paths.id);
     const lines = Buffer.concat(admitted.map(({ line }) => line));
     await appendAll(file, lines, size);
     if (size === 0) await syncFolder(dirname(this.#paths.file));
-    locked.end += lines.length;
-    for (const { resolve } of admitted) resolve();
+    held.end += lines.length;
+    return admitted;
   }
 
-  /** Rejects a writer with outdated data, and its later writes. */
-  #admit({ by, reject }: Entry, locked: LockedFile): boolean {
-    const writer = by?.writer;
-    if (by && (this.#retired.has(by.writer) || !this.#mayWrite(by, locked))) {
-      this.#retired.add(by.writer);
-      reject(createOutdatedError(this.#paths.id));
+  /** Rejects a writer with outdated data or without the claim, and its later writes. */
+  #admit({ by, reject }: Entry, held: FileHold | null): boolean {
+    const problem = this.#findClaimProblem(by?.fence) ?? this.#findWriterProblem(by, held);
+    if (problem) {
+      if (by) this.#retired.add(by.writer);
+      reject(problem);
       return false;
     }
-    if (this.#writer && this.#writer !== writer) this.#retired.add(this.#writer);
-    this.#writer = writer;
-    locked.records += 1;
+    if (this.#writer !== by?.writer) this.#retireWriter();
+    this.#writer = by?.writer;
+    if (held) held.records += 1;
     return true;
   }
 
-  #mayWrite({ writer, position }: RecordWriter, locked: LockedFile): boolean {
-    return writer === this.#writer || position === locked.records;
+  #findClaimProblem(fence: number | undefined): Error | null {
+    if (fence === this.#claimed?.fence) return null;
+    const { id } = this.#paths;
+    return fence === undefined && this.#claimed
+      ? createHeldError(id, this.#claimed)
+      : createLostClaimError(id);
+  }
+
+  #findWriterProblem(by: RecordWriter | undefined, held: FileHold | null): Error | null {
+    if (!by) return null;
+    const isCurrent = by.writer === this.#writer || by.position === held?.records;
+    return isCurrent && !this.#retired.has(by.writer) ? null : createOutdatedError(this.#paths.id);
+  }
+
+  /** Throws if another process has taken the lock away. */
+  async #checkLock({ lock }: FileHold): Promise<void> {
+    if (!(await lock.isHeld())) throw createLostClaimError(this.#paths.id);
+  }
+
+  async #hold(owner: string): Promise<FileHold> {
+    const held = await holdSessionFile({ ...this.#options, owner, last: this.#last });
+    // Others have written, so the writer no longer knows all records.
+    if (held.records !== this.#last?.records) this.#retireWriter();
+    this.#last = held;
+    return held;
+  }
+
+  async #holdBriefly(): Promise<FileHold> {
+    this.#brief = await this.#hold(getClaimOwner());
+    return this.#brief;
+  }
+
+  #retireWriter(): void {
+    if (this.#writer) this.#retired.add(this.#writer);
+    this.#writer = undefined;
   }
 
   /** Rejects all lines sent before the failure was known: writing them later would leave a gap. */
@@ -179,12 +236,12 @@ export class SessionFile {
     }
   }
 
-  async #release(): Promise<void> {
-    const locked = this.#locked;
-    this.#locked = null;
-    if (this.#writer) this.#retired.add(this.#writer);
-    this.#writer = undefined;
-    await locked?.lock.release().catch(() => {}); // the lock becomes invalid when this process exits
+  async #release({ isKnown }: { readonly isKnown: boolean } = { isKnown: true }): Promise<void> {
+    const held = this.#claimed ?? this.#brief;
+    this.#claimed = null;
+    this.#brief = null;
+    if (!isKnown) this.#retireWriter();
+    await held?.lock.release().catch(() => {}); // the lock becomes invalid when this process exits
   }
 }
 
@@ -193,23 +250,6 @@ interface Entry {
   readonly by: RecordWriter | undefined;
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;
-}
-
-interface LockedFile {
-  readonly lock: SessionFileLock;
-  /** Number of records. */
-  records: number;
-  /** Size of the records in bytes. */
-  end: number;
-}
-
-async function openForWriting(path: string): Promise<FileHandle | null> {
-  try {
-    return await openSessionFile(path, "change");
-  } catch (error) {
-    if (isMissing(error)) return null;
-    throw error;
-  }
 }
 
 /** Appends with one write and one fsync. Removes a partial write, if the disk allows. */

@@ -42,6 +42,16 @@ const broken: readonly (readonly [
     "rejects a tool choice that names no tool before sending a request",
   ],
   [
+    "the stored turns",
+    dropOption("resume"),
+    "resumes an interrupted evaluation with its answer, and starts no call again",
+  ],
+  [
+    "the stored answer",
+    dropOption("resume"),
+    "answers a finished evaluation from the store, without a request",
+  ],
+  [
     "the text",
     overrideResponse({ text: "" }),
     "sends the prompt and returns the answer as text and output",
@@ -71,7 +81,8 @@ test.each(broken)(
       const subject = await scriptedSubject(script, options);
       return { ...subject, adapter: spoil(subject.adapter) };
     };
-    const found = adapterContract(make).find((one) => one.name.startsWith(name));
+    const all = adapterContract(make, { resumes: true });
+    const found = all.find((one) => one.name.startsWith(name));
     await expect(found?.run()).rejects.toThrow();
   },
 );
@@ -148,7 +159,7 @@ async function listFailures(
     return { ...subject, adapter: spoil(subject.adapter) };
   };
   const failed: string[] = [];
-  for (const { name, run } of adapterContract(make, { streams: true })) {
+  for (const { name, run } of adapterContract(make, { resumes: true, streams: true })) {
     if (names.includes(name)) await run().catch(() => failed.push(name));
   }
   return failed;

@@ -4,6 +4,7 @@ import { compactionCases } from "./contract/compaction.ts";
 import { hostedCases } from "./contract/hosted.ts";
 import { limitCases } from "./contract/limits.ts";
 import { messageCases } from "./contract/messages.ts";
+import { resumingCases } from "./contract/resuming.ts";
 import { streamingCases } from "./contract/streaming.ts";
 import type { ContractCase, MakeSubject } from "./contract/subject.ts";
 import { toolCases } from "./contract/tools.ts";
@@ -31,12 +32,15 @@ export interface AdapterContractOptions {
    * false
    */
   readonly compacts?: boolean | undefined;
+  /** Whether the adapter can resume an evaluation on a stored session. @default false */
+  readonly resumes?: boolean | undefined;
   /** Whether the adapter has `stream`. @default false */
   readonly streams?: boolean | undefined;
 }
 
 const contractKeys: KnownKeys<AdapterContractOptions> = {
   compacts: true,
+  resumes: true,
   streams: true,
   workspace: true,
 };
@@ -59,9 +63,10 @@ export function adapterContract(
   options: AdapterContractOptions = {},
 ): readonly ContractTest[] {
   checkKnownKeys(options, "adapterContract(options)", contractKeys);
-  const { workspace, compacts = false, streams = false } = options;
+  const { workspace, compacts = false, resumes = false, streams = false } = options;
   const cases = [
     ...[...answerCases, ...toolCases, ...hostedCases, ...limitCases, ...messageCases],
+    ...(resumes ? resumingCases : []),
     ...(streams ? streamingCases : []),
     ...(workspace ? workspaceCases(workspace) : []),
     ...(compacts ? compactionCases : []),

@@ -29,3 +29,7 @@ export {
 } from "./scripted-client.ts";
 export { scriptedSubject } from "./scripted-subject.ts";
 export type { ScriptedHostedCall, ScriptedToolCall, ScriptedTurn } from "./scripted-turn.ts";
+export {
+  type SessionStoreContractOptions,
+  sessionStoreContract,
+} from "./session-store-contract.ts";

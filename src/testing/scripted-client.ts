@@ -43,7 +43,8 @@ export interface ScriptedClient extends Required<ProviderAdapter>, ModelClient {
 
 /**
  * Creates a model that plays one step per request, of any evaluation. Throws if the script has no
- * more steps.
+ * more steps. It can resume: steps are counted from the first request of this client, so script only the
+ * remaining turns, or use functions that return the turn for `request.turn`.
  *
  * @example
  * ```ts
@@ -83,6 +84,10 @@ function createClient(
     },
     stream: (prompt, given) =>
       streamEvaluation(prompt, given, (options) => client.evaluate(prompt, options)),
+    resume: ({ turn, delegatedCalls }) => ({
+      ...turn,
+      delegatedCalls: delegatedCalls.map((call) => ({ ...call, run: refuseToRun })),
+    }),
     send: async (request) => {
       request.signal.throwIfAborted();
       const number = asked.push(request);
@@ -93,6 +98,11 @@ function createClient(
     },
   };
   return client;
+}
+
+/** A stored turn has no functions, so a delegated call that had not started cannot run. */
+async function refuseToRun(): Promise<never> {
+  throw new WinkError("A resumed script cannot run a delegated call. Start the evaluation again.");
 }
 
 async function playStep(

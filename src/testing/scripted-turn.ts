@@ -49,6 +49,7 @@ const turnKeys: KnownKeys<ScriptedTurn> = {
   text: true,
   toolCalls: true,
   usage: true,
+  workspace: true,
 };
 
 const toolCallKeys: KnownKeys<ScriptedToolCall> = { arguments: true, callId: true, name: true };

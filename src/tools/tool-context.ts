@@ -25,11 +25,33 @@ export interface ToolContext {
   readonly budgetTracker: BudgetTracker | null;
   /** Aborts when the evaluation is canceled or its deadline passes. */
   readonly signal: AbortSignal;
+  /**
+   * Identifies the call: session, turn and call id. It is the same when an interrupted call runs again, in
+   * any process. Pass it to services that accept an idempotency key.
+   */
+  readonly callKey: string;
   /** The provider's output. Set only if the provider ran the tool. */
   readonly providerOutput?: unknown;
 }
 
 // Taken from a method, because methods are bivariant: this makes any Tool<P, R> assignable to Tool.
+
+/**
+ * Finds the outcome of a call that was started and has no result, because its process died. A result
+ * is the call's answer, `"not-started"` runs the call, and `"unknown"` is reported to the model.
+ */
+export type ToolReconciler<Params, Result> = {
+  run(
+    params: Params,
+    context: ToolContext,
+  ): Promise<ToolResult<Result> | "not-started" | "unknown">;
+}["run"];
+
+/**
+ * What happens if a call is made twice. `"none"`: nothing, it may run again. `"idempotent"`: nothing more
+ * than once, if `context.callKey` is passed on. `"once"`: it must never be started twice.
+ */
+export type ToolEffects = "none" | "idempotent" | "once";
 
 /** Runs a tool with validated params. */
 export type ToolHandler<Params, Result> = {

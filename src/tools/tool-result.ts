@@ -1,5 +1,6 @@
 import { getErrorMessage } from "../base/errors.ts";
 import { isPlainObject } from "../base/freeze.ts";
+import { findJsonProblem, isTooDeep } from "../base/json.ts";
 
 /** The result of a tool call. The model reads `message` and `value`; your program reads `value`. */
 export interface ToolResult<Value> {
@@ -63,6 +64,17 @@ export function toModelText(result: ToolResult<unknown>, renderedValue: string):
   return result.message === "" ? renderedValue : `${result.message}\n\n${renderedValue}`;
 }
 
+/** Converts a value to JSON data: class instances become plain objects. `null` if it cannot be converted. */
+export function toJsonData(value: unknown): unknown {
+  if (findJsonProblem(value) === null) return value;
+  try {
+    const data: unknown = JSON.parse(JSON.stringify(value, toJsonSafe) ?? "null");
+    return isTooDeep(data) ? null : data;
+  } catch {
+    return null; // circular, or too deep
+  }
+}
+
 function isRenderable(value: unknown): value is { render(): unknown } {
   return (
     typeof value === "object" &&
@@ -86,5 +98,6 @@ function serializeValue(value: unknown): string {
 function toJsonSafe(_key: string, part: unknown): unknown {
   if (typeof part === "bigint") return part.toString();
   if (part instanceof Map) return Object.fromEntries(part);
+  if (part instanceof Uint8Array) return new TextDecoder().decode(part);
   return part instanceof Set ? [...part] : part;
 }

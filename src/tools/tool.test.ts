@@ -194,6 +194,13 @@ describe("Tool rejects", () => {
       "result",
       "Keep to what JSON can say",
     ],
+    ["unknown effects", { effects: "twice" }, "effects", 'Omit it for "once"'],
+    [
+      "a reconcile that is not a function",
+      { reconcile: "add" },
+      "reconcile",
+      "Pass a function or omit it",
+    ],
     [
       "a handler that is not a function",
       { handler: "add" },

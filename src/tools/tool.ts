@@ -1,10 +1,11 @@
 import { checkDescription, checkOptions, checkToolName } from "../base/check-names.ts";
 import { checkKnownKeys, type KnownKeys, PromptValidationError } from "../base/errors.ts";
 import { copyAndFreeze, deepFreeze } from "../base/freeze.ts";
+import { quoteNames } from "../base/quote-value.ts";
 import { checkSchema, type JsonSchema, listFields, type Schema } from "../base/schema/schema.ts";
 import { checkFunction } from "./config-checks.ts";
 import { checkPolicies, type ToolPolicy } from "./policy.ts";
-import type { ToolHandler } from "./tool-context.ts";
+import type { ToolEffects, ToolHandler, ToolReconciler } from "./tool-context.ts";
 import { checkExamples, type ToolExample } from "./tool-example.ts";
 
 /** Options of {@link Tool}. */
@@ -38,17 +39,29 @@ export interface ToolOptions<Params, Result> {
    * transaction. @default false
    */
   readonly parallel?: boolean | undefined;
+  /**
+   * Whether a call that a crash interrupted may run again when the evaluation is resumed: `"none"` and
+   * `"idempotent"` may, `"once"` may not. @default "once"
+   */
+  readonly effects?: ToolEffects | undefined;
+  /**
+   * Finds the outcome of a `"once"` tool's interrupted call, instead of reporting it to the model as
+   * unknown.
+   */
+  readonly reconcile?: ToolReconciler<Params, NoInfer<Result>> | undefined;
 }
 
 const toolKeys: KnownKeys<ToolOptions<unknown, unknown>> = {
   acceptsOverrides: true,
   description: true,
+  effects: true,
   examples: true,
   handler: true,
   name: true,
   parallel: true,
   params: true,
   policies: true,
+  reconcile: true,
   render: true,
   result: true,
 };
@@ -100,6 +113,10 @@ export class Tool<Params = unknown, Result = unknown> {
   readonly policies: readonly ToolPolicy[];
   /** Whether the call may run concurrently with other parallel calls in the same turn. */
   readonly parallel: boolean;
+  /** Whether an interrupted call may run again. */
+  readonly effects: ToolEffects;
+  /** Finds the outcome of an interrupted call; `null` if nothing does. */
+  readonly reconcile: ToolReconciler<Params, Result> | null;
 
   constructor(options: ToolOptions<Params, Result>) {
     const kind = new.target.name;
@@ -119,6 +136,8 @@ export class Tool<Params = unknown, Result = unknown> {
     this.acceptsOverrides = options.acceptsOverrides ?? true;
     this.policies = checkPolicies(options.policies, field("policies"));
     this.parallel = options.parallel ?? false;
+    this.effects = checkEffects(options.effects, field("effects"));
+    this.reconcile = checkFunction(options.reconcile, field("reconcile")) ?? null;
     if (new.target === Tool) Object.freeze(this);
   }
 
@@ -133,6 +152,15 @@ export class Tool<Params = unknown, Result = unknown> {
     return Object.freeze(Object.assign(copy as this, this, { description, paramsSchema }));
   }
 }
+
+function checkEffects(effects: ToolEffects | undefined, field: string): ToolEffects {
+  if (effects === undefined) return "once";
+  if (EFFECTS.includes(effects)) return effects;
+  const rule = `must be one of ${quoteNames(EFFECTS)}`;
+  throw new PromptValidationError({ field, value: effects, rule, remedy: 'omit it for "once"' });
+}
+
+const EFFECTS: readonly ToolEffects[] = ["none", "idempotent", "once"];
 
 function addDescriptions(
   schema: JsonSchema,

@@ -53,6 +53,17 @@ describe("a retrieved stream", () => {
     expect(events.at(-1)).toMatchObject({ response: { output: [{ outputs }, {}] } });
   });
 
+  test("is needed for starting_after", async () => {
+    const fixture = await startProviderFixture([[{ say: "Hello there." }]]);
+    const { id } = await fixture.respond({ input: "Hi." });
+    for (const query of ["starting_after=1", "starting_after=1&stream=false"]) {
+      expect(await fixture.ask(`GET /responses/${id}?${query}`)).toMatchObject({
+        status: 400,
+        body: { error: { param: "starting_after", code: "unsupported_parameter" } },
+      });
+    }
+  });
+
   test("is read by the official client", async () => {
     const { url } = await startProviderFixture([[{ say: "Hello there." }]]);
     const client = new OpenAI({ baseURL: url, apiKey: "k" });

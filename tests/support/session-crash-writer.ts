@@ -1,11 +1,11 @@
 /**
  * Writes a session until the process is killed, and prints a line after each flush:
- * `node tests/support/session-crash-writer.ts DIRECTORY ID`.
+ * `node tests/support/session-crash-writer.ts DIRECTORY ID STORE`.
  */
 import { writeSync } from "node:fs";
+import { defineSlice } from "../../src/session/define-slice.ts";
 import { Session } from "../../src/session/session.ts";
-import { defineSlice } from "../../src/session/slice.ts";
-import { JsonlSessionStore } from "../../src/stores/jsonl-session-store.ts";
+import { openStormStore, type StormStore } from "./storm/storm-store.ts";
 
 interface StepTaken {
   readonly type: "StepTaken";
@@ -52,8 +52,8 @@ export function* walk(session: Session): Generator<void> {
 }
 
 if (import.meta.main) {
-  const [, , directory = "", id = ""] = process.argv;
-  const store = new JsonlSessionStore(directory, { onRepair: () => {} });
+  const [, , directory = "", id = "", kind = ""] = process.argv;
+  const { store } = await openStormStore(kind as StormStore, directory);
   const isThere = (await store.list()).includes(id);
   const session = isThere ? await Session.open(store, id, slices) : new Session({ store, id });
   for (const slice of slices) session.register(slice);

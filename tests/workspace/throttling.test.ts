@@ -161,9 +161,9 @@ describe.skipIf(!hasBubblewrap)(
         const section = fixture.createSection({
           ...{ mounts, unpack, syncOnCleanup: true, deleteOnCleanup: true },
         });
+        const state = throttle(fixture, isDownload); // also at the end of the evaluation
         await fixture.evaluate(section);
         const id = section.containerId ?? "";
-        const state = throttle(fixture, isDownload);
         const { failed, added, deleted } = await section.cleanup();
         expect([added, deleted]).toEqual([[], []]);
         expect(failed.at(-1)).toEqual({

@@ -16,6 +16,16 @@ export async function parseDeclaredOutput(
   return await validate(schema, selectForm(tool, output, item));
 }
 
+/** Parses a provider's output with its tool's result schema. Without one, the output is the result. */
+export async function parseHostedOutput(
+  tool: Tool | null,
+  output: unknown,
+  item: object,
+): Promise<Validation<unknown>> {
+  if (output === null || !tool?.result) return { ok: true, value: output };
+  return await parseDeclaredOutput(tool, tool.result, { output, item });
+}
+
 function selectForm(tool: Tool, output: unknown, item: object): unknown {
   if (!(tool instanceof NativeTool)) return output;
   const required: unknown = tool.resultSchema?.["required"];

@@ -11,13 +11,16 @@ import type { Tool } from "../../tools/tool.ts";
 import type { ToolContext } from "../../tools/tool-context.ts";
 import { renderValue, ToolResult } from "../../tools/tool-result.ts";
 import { createToolContext, type Evaluation } from "../evaluation.ts";
-import type { HostedOrigin, RejectedToolParams, ToolInvoked } from "../events.ts";
-import { publishEvent } from "../events.ts";
+import type { HostedOrigin, RejectedToolParams } from "../events.ts";
 import type { DelegatedCall, HostedCall, HostedOutcome } from "../model-client.ts";
+import { type InterruptedCalls, NEW_CALL, UNKNOWN_OUTCOME } from "../resume/interrupted-calls.ts";
+import { startCalls } from "../resume/start-calls.ts";
 import type { SettledCall } from "./combine-outputs.ts";
-import { parseDeclaredOutput } from "./parse-declared-output.ts";
+import { parseHostedOutput } from "./parse-declared-output.ts";
+import { type Invocation, publishInvocation } from "./publish-invocation.ts";
 import { runInTransaction } from "./run-in-transaction.ts";
 import { runHandler } from "./run-tool-call.ts";
+import { settleStoredCall } from "./settle-stored-call.ts";
 
 /**
  * Processes a call that the provider has run: passes its output to the tool's hook, or else to its
@@ -27,11 +30,14 @@ export async function runHostedCall(
   call: HostedCall,
   evaluation: Evaluation,
   usage: TokenUsage,
+  interrupted: InterruptedCalls | null,
 ): Promise<SettledCall> {
   const resolved = await resolveCall(call, evaluation);
+  const fate = interrupted?.takeFate(call.callId) ?? NEW_CALL;
+  if (fate.state === "answered") return await settleStoredCall(call, fate.invoked, resolved.tool);
   const { params, result, declared } = await processOutcome(resolved, evaluation, async () => call);
   const origin = createOrigin(call, evaluation.adapterName);
-  publishInvocation(resolved, evaluation, { params, result, usage, durationMs: null, origin });
+  await publishResult(resolved, evaluation, { params, result, usage, durationMs: null, origin });
   const { success, message } = result;
   const output = success ? (result.value ?? declared) : declared;
   const settled = Object.freeze({ ...call, params, success, message, output });
@@ -45,23 +51,36 @@ export async function runDelegatedCall(
   delegated: DelegatedCall,
   evaluation: Evaluation,
   usage: TokenUsage,
+  interrupted: InterruptedCalls | null,
 ): Promise<SettledCall> {
   const { name, kind, callId, raw } = delegated;
   const resolved = await resolveCall(delegated, evaluation);
+  const fate = interrupted?.takeFate(callId) ?? NEW_CALL;
+  if (fate.state === "answered") {
+    return await settleStoredCall(delegated, fate.invoked, resolved.tool);
+  }
+  if (fate.state === "new") await startCalls(evaluation, [{ name, callId }]);
   const started = evaluation.clock.now();
   let outcome: HostedOutcome | null = null;
   const processed = await processOutcome(resolved, evaluation, async (context) => {
-    outcome = await delegated.run(context);
+    outcome = fate.state === "started" ? LOST_OUTCOME : await delegated.run(context);
     return outcome;
   });
   const { params, result, declared } = processed;
   const durationMs = evaluation.clock.now() - started;
-  publishInvocation(resolved, evaluation, { params, result, usage, durationMs });
+  await publishResult(resolved, evaluation, { params, result, usage, durationMs });
   const { success, message } = result;
   const output = getDelegatedOutput(outcome, result);
   const call = Object.freeze({ name, kind, callId, params, output, success, message, raw });
   return { call, declared, tool: resolved.tool };
 }
+
+/** A delegated call that was started before the process was lost. */
+const LOST_OUTCOME: HostedOutcome = Object.freeze({
+  output: null,
+  success: false,
+  message: UNKNOWN_OUTCOME,
+});
 
 /** Returns the output that the model learns of: `null` if a failing hook rolled the call back. */
 function getDelegatedOutput(outcome: HostedOutcome | null, result: ToolResult<unknown>): unknown {
@@ -109,13 +128,15 @@ async function processOutcome(
   const touches = "run" in call ? call.touches : undefined;
   const work = (scope: Scope) =>
     runHandler(call.name, evaluation, async (resources) => {
-      const outcome = await getOutcome(createToolContext(evaluation, { resources, scope }));
+      const { callId } = call;
+      const outcome = await getOutcome(createToolContext(evaluation, { callId, resources, scope }));
       const context = createToolContext(evaluation, {
+        callId,
         resources,
         scope,
         providerOutput: outcome.output,
       });
-      const output = await parseOutput(tool, outcome.output, call.raw);
+      const output = await parseHostedOutput(tool, outcome.output, call.raw);
       declared = output.ok ? output.value : outcome.output;
       return await toToolResult(resolved, { ...outcome, parsed: output }, context);
     });
@@ -160,26 +181,17 @@ async function toToolResult(
   return { success, message, value: output.value };
 }
 
-async function parseOutput(
-  tool: Tool | null,
-  output: unknown,
-  item: object,
-): Promise<Validation<unknown>> {
-  if (output === null || !tool?.result) return { ok: true, value: output };
-  return await parseDeclaredOutput(tool, tool.result, { output, item });
-}
-
 async function validateParams(tool: Tool | null, params: unknown): Promise<Validation<unknown>> {
   return tool?.params ? await validate(tool.params, params) : { ok: true, value: params };
 }
 
-function publishInvocation(
+async function publishResult(
   { call: { name, callId }, tool }: ResolvedCall,
   evaluation: Evaluation,
-  invocation: Pick<ToolInvoked, "params" | "result" | "usage" | "durationMs" | "origin">,
-): void {
+  invocation: Pick<Invocation, "params" | "result" | "usage" | "durationMs" | "origin">,
+): Promise<void> {
   const renderedOutput = renderValue(invocation.result.value, tool?.render);
-  publishEvent(evaluation, { type: "ToolInvoked", name, callId, ...invocation, renderedOutput });
+  await publishInvocation(evaluation, { name, callId, ...invocation, renderedOutput });
 }
 
 function rejectParams(given: unknown, problem: string): RejectedToolParams {

@@ -10,11 +10,12 @@ import { runsAtProvider } from "../../tools/as-hosted-tool.ts";
 import { findDenial } from "../../tools/policy.ts";
 import type { Resources } from "../../tools/resources.ts";
 import type { Tool } from "../../tools/tool.ts";
-import type { ToolHandler } from "../../tools/tool-context.ts";
+import type { ToolContext, ToolHandler } from "../../tools/tool-context.ts";
 import { isToolResult, ToolResult } from "../../tools/tool-result.ts";
 import { createToolContext, type Evaluation } from "../evaluation.ts";
 import type { RejectedToolParams } from "../events.ts";
 import type { ToolCall } from "../model-client.ts";
+import { UNKNOWN_OUTCOME } from "../resume/interrupted-calls.ts";
 
 /** A checked call: ready to run, or rejected with a result for the model. */
 export type PreparedCall = ReadyCall | RejectedCall;
@@ -65,17 +66,41 @@ export async function prepareCall(
 
 /** Runs a call's handler. Its failures become results. Only cancellation throws, immediately. */
 export async function runToolCall(
-  { call, handler, params }: ReadyCall,
+  { call, tool, handler, params }: ReadyCall,
   evaluation: Evaluation,
   scope: Scope,
+  { isLost }: { readonly isLost: boolean },
 ): Promise<ToolResult<unknown>> {
   const policies = evaluation.rendered.policies.get(call.name) ?? [];
   return await runHandler(call.name, evaluation, async (resources) => {
-    const context = createToolContext(evaluation, { resources, scope });
+    const context = createToolContext(evaluation, { callId: call.callId, resources, scope });
+    const found = isLost ? await reconcileCall(tool, params, context) : null;
+    if (found) return found;
     const policyCall = { tool: call.name, params };
     const denial = policies.length > 0 ? await findDenial(policies, policyCall, context) : null;
     return denial === null ? await handler(params, context) : ToolResult.error(denial);
   });
+}
+
+/** Returns the result of a call that was started before its process was lost; `null` to run it. */
+async function reconcileCall(
+  { reconcile }: Tool,
+  params: unknown,
+  context: ToolContext,
+): Promise<ToolResult<unknown> | null> {
+  if (!reconcile) return ToolResult.error(UNKNOWN_OUTCOME);
+  try {
+    const outcome: unknown = await reconcile(params, context);
+    if (outcome === "not-started") return null;
+    if (isToolResult(outcome)) return outcome;
+    if (outcome === "unknown") return ToolResult.error(UNKNOWN_OUTCOME);
+    const problem = `The tool's reconcile returned ${quoteValue(outcome)} instead of a tool result, "not-started" or "unknown".`;
+    return ToolResult.error(`${UNKNOWN_OUTCOME} ${problem}`);
+  } catch (error) {
+    context.signal.throwIfAborted();
+    const problem = `Looking for its effect failed: ${getErrorMessage(error)}`;
+    return ToolResult.error(`${UNKNOWN_OUTCOME} ${problem}`);
+  }
 }
 
 /** Runs user code for one call, with the resources of that call. */

@@ -1,27 +1,40 @@
 import { runFencedCall } from "../../base/call-fence.ts";
 import { raceAbort } from "../../base/clock.ts";
 import type { TokenUsage } from "../../base/usage.ts";
-import { renderValue, type ToolResult, toModelText } from "../../tools/tool-result.ts";
+import type { Scope } from "../../session/session-lock.ts";
+import { renderValue, ToolResult, toModelText } from "../../tools/tool-result.ts";
 import type { Evaluation } from "../evaluation.ts";
-import { publishEvent } from "../events.ts";
 import type { ToolAnswer, ToolCall } from "../model-client.ts";
+import {
+  type CallFate,
+  type InterruptedCalls,
+  NEW_CALL,
+  UNKNOWN_OUTCOME,
+} from "../resume/interrupted-calls.ts";
+import { startCalls } from "../resume/start-calls.ts";
 import { collectFeedback } from "./collect-feedback.ts";
+import { publishInvocation } from "./publish-invocation.ts";
 import { runInTransaction } from "./run-in-transaction.ts";
 import { type PreparedCall, prepareCall, runToolCall } from "./run-tool-call.ts";
 
 /**
  * Runs a turn's calls in order, with adjacent `parallel` calls running concurrently, and returns
- * their results.
+ * their results. `interrupted` knows their outcomes before the evaluation was resumed.
  */
 export async function runToolCalls(
   calls: readonly ToolCall[],
   evaluation: Evaluation,
   usage: TokenUsage,
+  interrupted: InterruptedCalls | null,
 ): Promise<readonly ToolAnswer[]> {
   const answers: ToolAnswer[] = [];
   const preparing = Promise.all(calls.map((call) => prepareCall(call, evaluation.tools)));
   const prepared = await raceAbort(preparing, evaluation.guard.signal);
-  for (const group of groupCalls(prepared)) {
+  const pending = prepared.map((call) => ({
+    prepared: call,
+    fate: interrupted?.takeFate(call.call.callId) ?? NEW_CALL,
+  }));
+  for (const group of groupCalls(pending)) {
     evaluation.guard.enter("tool");
     for (const done of await runGroup(group, evaluation)) {
       answers.push(await createAnswer(done, evaluation, usage));
@@ -30,16 +43,21 @@ export async function runToolCalls(
   return answers;
 }
 
-interface CompletedCall {
+/** A call to run, and its earlier outcome. */
+interface PendingCall {
   readonly prepared: PreparedCall;
+  readonly fate: CallFate;
+}
+
+interface CompletedCall extends PendingCall {
   readonly result: ToolResult<unknown>;
   readonly durationMs: number;
 }
 
 /** Groups adjacent calls of parallel tools. Any other call gets its own group. */
-function groupCalls(prepared: readonly PreparedCall[]): readonly (readonly PreparedCall[])[] {
-  const groups: PreparedCall[][] = [];
-  for (const call of prepared) {
+function groupCalls(pending: readonly PendingCall[]): readonly (readonly PendingCall[])[] {
+  const groups: PendingCall[][] = [];
+  for (const call of pending) {
     const last = groups.at(-1);
     if (last && isParallel(call) && last.every(isParallel)) last.push(call);
     else groups.push([call]);
@@ -47,48 +65,70 @@ function groupCalls(prepared: readonly PreparedCall[]): readonly (readonly Prepa
   return groups;
 }
 
-function isParallel(call: PreparedCall): boolean {
-  return call.kind === "ready" && call.tool.parallel;
+function isParallel({ prepared }: PendingCall): boolean {
+  return prepared.kind === "ready" && prepared.tool.parallel;
 }
 
 async function runGroup(
-  group: readonly PreparedCall[],
+  group: readonly PendingCall[],
   evaluation: Evaluation,
 ): Promise<readonly CompletedCall[]> {
-  const { session, guard } = evaluation;
+  const { session, guard, clock, isDurable } = evaluation;
+  if (isDurable) await startCalls(evaluation, listStartingCalls(group));
   return await session.lock.runNested(
     (scope) =>
       Promise.all(
-        group.map(async (prepared) => {
-          const started = evaluation.clock.now();
-          const run = () =>
-            prepared.kind === "ready"
-              ? runToolCall(prepared, evaluation, scope)
-              : Promise.resolve(prepared.result);
-          const alone = prepared.kind === "ready" && !prepared.tool.parallel;
-          const result = alone ? await runInTransaction(evaluation, run) : await runFencedCall(run);
-          return { prepared, result, durationMs: evaluation.clock.now() - started };
+        group.map(async (pending) => {
+          const started = clock.now();
+          const result = await runPendingCall(pending, evaluation, scope);
+          return { ...pending, result, durationMs: clock.now() - started };
         }),
       ),
     guard.signal,
   );
 }
 
+/** Lists the calls of `once` tools that were not started before. */
+function listStartingCalls(group: readonly PendingCall[]): readonly ToolCall[] {
+  return group.flatMap(({ prepared, fate }) => {
+    const isOnce = prepared.kind === "ready" && prepared.tool.effects === "once";
+    return isOnce && fate.state === "new" ? [prepared.call] : [];
+  });
+}
+
+async function runPendingCall(
+  { prepared, fate }: PendingCall,
+  evaluation: Evaluation,
+  scope: Scope,
+): Promise<ToolResult<unknown>> {
+  if (fate.state === "answered") return fate.invoked.result;
+  const isStarted = fate.state === "started";
+  // A call that was started and no longer has a tool, or other params, may have taken effect.
+  if (prepared.kind === "refused") {
+    return isStarted ? ToolResult.error(UNKNOWN_OUTCOME) : prepared.result;
+  }
+  const isLost = isStarted && prepared.tool.effects === "once";
+  const run = () => runToolCall(prepared, evaluation, scope, { isLost });
+  return prepared.tool.parallel
+    ? await runFencedCall(run)
+    : await runInTransaction(evaluation, run);
+}
+
 /** Publishes the event and returns the text for the model: the result, followed by feedback. */
 async function createAnswer(
-  done: CompletedCall,
+  { prepared, fate, result, durationMs }: CompletedCall,
   evaluation: Evaluation,
   usage: TokenUsage,
 ): Promise<ToolAnswer> {
-  const { prepared, result, durationMs } = done;
   const { call, params } = prepared;
-  const renderedOutput = renderValue(
-    result.value,
-    prepared.kind === "ready" ? prepared.tool.render : null,
-  );
   const { name, callId } = call;
-  const invocation = { name, callId, params, result, renderedOutput };
-  publishEvent(evaluation, { type: "ToolInvoked", ...invocation, usage, durationMs });
+  const isStored = fate.state === "answered";
+  const render = prepared.kind === "ready" ? prepared.tool.render : null;
+  const renderedOutput = isStored ? fate.invoked.renderedOutput : renderValue(result.value, render);
+  if (!isStored) {
+    const invocation = { name, callId, params, result, renderedOutput };
+    await publishInvocation(evaluation, { ...invocation, usage, durationMs });
+  }
   const hasFeedback = evaluation.prompt.template.feedback.length > 0;
   const feedback = hasFeedback ? await collectFeedback(evaluation) : "";
   const text = toModelText(result, renderedOutput);

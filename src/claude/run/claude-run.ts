@@ -14,6 +14,7 @@ import { hasReadMessage, joinBatchTexts, reduceRun, takeStep } from "./reduce-ru
 import {
   ANSWER_TOOL,
   initialRun,
+  type NativeCall,
   type RunInput,
   type RunState,
   type RunStep,
@@ -31,6 +32,10 @@ export interface RunSettings {
   readonly reporter: TurnReporter;
   /** Called with the SDK's metadata when it has compacted the conversation. */
   onCompacted(metadata: UnknownRecord): void;
+  /** Called with a message's calls when they have ended. @default does nothing */
+  readonly onBatch?:
+    | ((calls: readonly UnknownRecord[], native: readonly NativeCall[]) => void)
+    | undefined;
 }
 
 /** One week, because hooks wait for the prompt's tools, which have no time limit. */
@@ -190,6 +195,7 @@ export class ClaudeRun {
   async #onBatch(input: UnknownRecord): Promise<string> {
     const calls = readRecords(input, "tool_calls");
     await this.#native.endBatch(calls, this.#state.settled);
+    this.#settings.onBatch?.(calls, this.#state.native);
     const callIds = calls.map((call) => readString(call, "tool_use_id"));
     // The SDK may call the hook before the message with these calls was received.
     await this.#waitUntil((state) => hasReadMessage(state, callIds));

@@ -3,8 +3,8 @@ import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { FolderCheckpoint } from "../../files/checkpoint/folder-checkpoint.ts";
+import { defineSlice } from "../../session/define-slice.ts";
 import { Session } from "../../session/session.ts";
-import { defineSlice } from "../../session/slice.ts";
 import { NativeRollback } from "./native-rollback.ts";
 
 const count = defineSlice("count", { initial: 0, on: { TurnStarted: (number) => number + 1 } });

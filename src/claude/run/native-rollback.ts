@@ -5,6 +5,11 @@ import type { Session } from "../../session/session.ts";
 /** The native tools that can change files. */
 const WRITE_TOOLS = new Set(["Bash", "Edit", "Write"]);
 
+/** Whether calls to a native tool can change files. */
+export function canWrite(name: string): boolean {
+  return WRITE_TOOLS.has(name);
+}
+
 interface OpenCall {
   readonly callId: string;
   readonly before: ReturnType<Session["snapshot"]>;
@@ -26,7 +31,7 @@ export class NativeRollback {
 
   /** Takes a snapshot before a call that can change files. */
   async beforeCall(callId: string, name: string): Promise<void> {
-    if (!WRITE_TOOLS.has(name)) return;
+    if (!canWrite(name)) return;
     await this.#checkpoint.take();
     this.#openCall = { callId, before: this.#session.snapshot() };
   }

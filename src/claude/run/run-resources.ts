@@ -18,7 +18,7 @@ import { loadSdk } from "../sdk.ts";
 import { NativeTools } from "../tools/native-tools.ts";
 import { SERVER_NAME } from "../tools/tool-bridge.ts";
 import type { WorkspaceOwner } from "../workspace/host-workspace.ts";
-import { ClaudeRun } from "./claude-run.ts";
+import { ClaudeRun, type RunSettings } from "./claude-run.ts";
 import { createNativeHooks } from "./native-call-tracker.ts";
 import { NativeRollback } from "./native-rollback.ts";
 import type { SentPrompt } from "./sent-prompt.ts";
@@ -40,6 +40,8 @@ export interface RunResourcesSettings extends AdapterSettings {
   readonly sentPrompt: SentPrompt;
   /** Called with the SDK's metadata when it has compacted the conversation. */
   onCompacted(metadata: UnknownRecord): void;
+  /** Called when a message's calls have ended. @default does nothing */
+  readonly onBatch?: RunSettings["onBatch"];
 }
 
 /** Time for the SDK to exit after its answer, before its process is stopped. */
@@ -202,8 +204,8 @@ async function prepareParts(settings: RunResourcesSettings, cleanup: Cleanup): P
     isStructured: schema !== null,
     findNative: (name) => native.findReported(name),
   });
-  const { onCompacted } = settings;
-  const run = new ClaudeRun({ sdk, options, native: hooks, reporter, onCompacted });
+  const { onCompacted, onBatch } = settings;
+  const run = new ClaudeRun({ sdk, options, native: hooks, reporter, onCompacted, onBatch });
   cleanup.add(() => process.stop());
   const { sentPrompt } = settings;
   return { run, native, reporter, sentPrompt, process, secrets: auth.secrets };

@@ -13,13 +13,27 @@ export class SentPrompt {
   readonly systemPrompt: string | null;
   readonly #hasUserPart: boolean;
   readonly #input: readonly InputPart[];
+  readonly #inputText: string | null;
   #texts: PromptTexts;
 
-  constructor(rendered: RenderedTexts, input: readonly InputPart[] = []) {
+  /** `sent` is the prompt as the model has it, if the run resumes an interrupted one. */
+  constructor(
+    rendered: RenderedTexts,
+    input: readonly InputPart[] = [],
+    sent: SentTexts | null = null,
+  ) {
     this.#input = input;
-    this.#hasUserPart = input.length > 0 || findText(rendered, "user") !== "";
-    this.#texts = this.#split(rendered);
-    this.systemPrompt = this.#texts.system === "" ? null : this.#texts.system;
+    this.#inputText = sent ? sent.input : joinInputText(input);
+    this.#hasUserPart =
+      sent?.hasUserPart ?? (input.length > 0 || findText(rendered, "user") !== "");
+    const { system, user } = this.#split(rendered);
+    this.#texts = { system, user: sent?.user ?? user };
+    this.systemPrompt = system === "" ? null : system;
+  }
+
+  /** The prompt as the model has it, for a run that resumes this one. */
+  get sent(): SentTexts {
+    return { hasUserPart: this.#hasUserPart, user: this.#texts.user, input: this.#inputText };
   }
 
   /**
@@ -41,7 +55,7 @@ export class SentPrompt {
     return content;
   }
 
-  /** Takes a newly rendered prompt. Returns texts that tell the model what changed, by role. */
+  /** Takes a newly rendered prompt. Returns texts that describe the changes to the model, by role. */
   update(rendered: RenderedTexts): readonly string[] {
     const before = this.#texts;
     const { system, user } = this.#split(rendered);
@@ -71,9 +85,19 @@ export class SentPrompt {
   #describeUserText(now: "now " | ""): string {
     const { user } = this.#texts;
     if (!this.#hasUserPart) return `The instructions ${now}read:\n\n${user}`;
-    const texts = [user, joinInputText(this.#input) ?? ""].filter((text) => text !== "");
+    const texts = [user, this.#inputText ?? ""].filter((text) => text !== "");
     return quoteUserMessage(`The user's message ${now}reads`, texts.join("\n\n") || NO_TEXT);
   }
+}
+
+/** The user's side of a prompt, as the model has it. A new run sends the system prompt again. */
+export interface SentTexts {
+  /** Whether the prompt was sent in two parts. */
+  readonly hasUserPart: boolean;
+  /** The text in the user message. */
+  readonly user: string;
+  /** The text of the user's input; `null` without one. */
+  readonly input: string | null;
 }
 
 type RenderedTexts = Pick<RenderedPrompt, "messages" | "text">;

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { UnknownRecord } from "../../base/json.ts";
 import { Session } from "../../session/session.ts";
 import { claudeHistorySlice, Transcript } from "./transcript.ts";
@@ -73,4 +73,47 @@ test("claudeHistorySlice can be registered in a session and starts empty", () =>
   const session = new Session({ id: "s" }).register(claudeHistorySlice);
   expect(claudeHistorySlice.id).toBe("claude.history");
   expect(session.get(claudeHistorySlice)).toEqual([]);
+});
+
+describe("A transcript of a run that can be resumed", () => {
+  const createUse = (id: string) => ({
+    ...createEntry(`use-${id}`, "assistant"),
+    message: { id: "msg_1", content: [{ type: "tool_use", id }] },
+  });
+  const result = new Map([["a", { content: "one", isError: false }]]);
+
+  test("loads the results of interrupted calls, and reports them as new entries", async () => {
+    const transcript = new Transcript([createUse("a"), createUse("b")], result);
+    const load = transcript.store["load"] as () => Promise<readonly object[]>;
+    const [, , answer, ...others] = await load();
+    expect(answer).toMatchObject({ parentUuid: "use-a", message: { role: "user" } });
+    expect(others).toEqual([]);
+    await append(transcript, [createEntry("c")]);
+    expect(transcript.takeStep()).toEqual({ kept: 2, added: [answer, createEntry("c")] });
+  });
+
+  test("adds the results of a batch to a step, and the next step replaces them", async () => {
+    const transcript = new Transcript([]);
+    await append(transcript, [createUse("a")]);
+    transcript.setBatch(result);
+    const step = transcript.takeStep();
+    expect(step.added).toHaveLength(2);
+    expect(step.added[1]).toMatchObject({ parentUuid: "use-a" });
+    await append(transcript, [createEntry("real")]);
+    expect(transcript.takeStep()).toEqual({ kept: 1, added: [createEntry("real")] });
+  });
+
+  test("waits until the SDK has written a message, but not for ever", async () => {
+    const transcript = new Transcript([]);
+    const waiting = transcript.waitFor(["msg_1", "a"]);
+    await append(transcript, [createEntry("b")]);
+    await append(transcript, [createUse("a")]);
+    await waiting;
+    expect(transcript.takeStep().added).toHaveLength(2);
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const late = transcript.waitFor(["msg_2"]);
+    await vi.advanceTimersByTimeAsync(2_000);
+    await late;
+  });
 });

@@ -251,6 +251,23 @@ describe("web searches in NativeTools", () => {
     ]);
     expect(native.findCitations(text)).toEqual([citation]);
   });
+
+  test("of an interrupted evaluation are part of the outputs, and foreign calls are not", () => {
+    const tools = [webSearchTool()];
+    const before = createTools(tools);
+    const use = { ...ended, name: "WebSearch", input: { query: "owls" } };
+    const calls = [
+      before.toHostedCall({ ...use, response }),
+      before.toHostedCall({ ...use, id: "toolu_2", error: "denied" }),
+    ].flatMap((call) => call ?? []);
+    expect(calls).toHaveLength(2);
+    const [call] = calls;
+    const foreign = [null, "text", [], { type: "tool_use" }].map((raw) => ({ ...call, raw }));
+    const resumed = createTools(tools);
+    resumed.replay(JSON.parse(JSON.stringify([...calls, ...foreign])));
+    expect([...resumed.listHostedOutputs(text)]).toEqual([...before.listHostedOutputs(text)]);
+    expect(resumed.findCitations(text)).toEqual([citation]);
+  });
 });
 
 describe("listUndisclosedTools()", () => {

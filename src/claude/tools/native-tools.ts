@@ -1,6 +1,6 @@
 import type { HostedCall } from "../../adapter/model-client.ts";
 import { isPlainObject } from "../../base/freeze.ts";
-import type { UnknownRecord } from "../../base/json.ts";
+import { readRecord, readString, readStringOrNull, type UnknownRecord } from "../../base/json.ts";
 import type { Prompt } from "../../prompt/prompt.ts";
 import { asHostedTool } from "../../tools/as-hosted-tool.ts";
 import type { Citation } from "../../tools/hosted/citation.ts";
@@ -102,6 +102,17 @@ export class NativeTools {
       message: failure ?? toSuccessMessage(name, input, response),
       raw,
     };
+  }
+
+  /** Adds an interrupted evaluation's calls to the outputs. Their items were made by `toHostedCall`. */
+  replay(calls: readonly HostedCall[]): void {
+    for (const { raw } of calls) {
+      if (!isPlainObject(raw)) continue;
+      const use = { id: readString(raw, "id"), name: readString(raw, "name") };
+      const input = readRecord(raw, "input");
+      const error = readStringOrNull(raw, "error");
+      this.toHostedCall({ ...use, input, response: raw["response"] ?? null, error });
+    }
   }
 
   /** Lists the typed output of each hosted tool for all turns. `text` is the model's answer. */

@@ -13,9 +13,11 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { filesIn } from "../../../tests/support/files-in.ts";
+import { quickClock } from "../../../tests/support/quick-clock.ts";
 import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import type { AdapterEvent } from "../../adapter/events.ts";
 import { silentLogger } from "../../base/logger.ts";
+import type { ByteProgress } from "../../base/track-bytes.ts";
 import type { SyncPolicy } from "../../files/sync/sync-policy.ts";
 import { Session } from "../../session/session.ts";
 import {
@@ -118,6 +120,28 @@ describe("HostWorkspace.cleanup()", () => {
     expect(filesIn(conflictsDir ?? "")).toEqual(CHANGED);
     expect(statSync(conflictsDir ?? "").mode & 0o777).toBe(0o700);
     expect(existsSync(dirname(section.tempDir))).toBe(false);
+  });
+
+  test("reports the progress of copies and syncs", async () => {
+    const section = new ClaudeAgentWorkspaceSection({
+      session: new Session(),
+      mounts: [{ hostPath: temporaryTree({ "a.bin": Buffer.alloc(8_000_000) }), mountPath: "p" }],
+      ...{ syncOnCleanup: true, syncDestination: temporaryTree() },
+    });
+    const reports: ByteProgress[] = [];
+    const onProgress = (one: ByteProgress) => void reports.push(one);
+    section.workspace.bind(
+      () => {},
+      silentLogger,
+      () => ({ clock: quickClock, onProgress }),
+    );
+    await section.ready();
+    const copied = reports.splice(0);
+    expect(new Set(copied.map(({ step }) => step))).toEqual(new Set(["copy"]));
+    await section.cleanup();
+    expect(new Set(reports.map(({ step }) => step))).toEqual(new Set(["fetch"]));
+    for (const { doneBytes, totalBytes } of [copied.at(-1), reports.at(-1)].filter((one) => !!one))
+      expect([doneBytes, totalBytes]).toEqual([8_000_000, 8_000_000]);
   });
 
   test("keeps files that the user edited, and publishes the conflicts", async () => {

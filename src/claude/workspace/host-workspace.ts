@@ -3,6 +3,7 @@ import type { AdapterEvent } from "../../adapter/events.ts";
 import { systemClock } from "../../base/clock.ts";
 import { InvalidOptionError, WinkError } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
+import type { ProgressListener } from "../../base/track-bytes.ts";
 import { WorkspaceChanges } from "../../files/changes/workspace-changes.ts";
 import { WorkspaceDiff } from "../../files/changes/workspace-diff.ts";
 import type { Filesystem } from "../../files/filesystem/filesystem.ts";
@@ -11,6 +12,7 @@ import type { MountPlan } from "../../files/mounts/mount-plan.ts";
 import { MountedFolder } from "../../files/mounts/mounted-folder.ts";
 import { warnUnmatchedGlobs } from "../../files/mounts/warn-unmatched-globs.ts";
 import type { ConflictPolicy } from "../../files/sync/sync-conflict.ts";
+import type { SyncFailure } from "../../files/sync/sync-failure.ts";
 import type { SyncPolicy } from "../../files/sync/sync-policy.ts";
 import { notSynced, type SyncReport } from "../../files/sync/sync-report.ts";
 import { createSyncFolder } from "../../files/sync/sync-to.ts";
@@ -21,7 +23,9 @@ import {
   createInUseError,
   MountedSection,
 } from "../../prompt/sections/mounted-section.ts";
+import type { WorkspaceKeeper } from "../../prompt/sections/workspace-keeper.ts";
 import type { WorkspaceSectionOptions } from "../../prompt/sections/workspace-options.ts";
+import type { WorkspaceManifest } from "../../prompt/sections/workspace-slice.ts";
 import { WorkspaceFilesystem } from "./workspace-filesystem.ts";
 
 /** A section with a workspace for Claude. */
@@ -33,6 +37,8 @@ export interface WorkspaceSettings {
   readonly syncPolicy: SyncPolicy;
   readonly syncDestination: string | null;
   readonly onConflict: ConflictPolicy;
+  /** Keeps the files for other processes. */
+  readonly keeper: WorkspaceKeeper;
 }
 
 /** Copies of host files in a temporary folder on the host, which other processes change. */
@@ -58,7 +64,10 @@ export class HostWorkspace {
       ({ unmatched }) => unmatched.length > 0,
     );
     this.#settings = settings;
-    this.#folder = new MountedFolder({ plan: settings.plan });
+    const { keeper } = settings;
+    const restore = async (folder: string, originals: string) =>
+      keeper.isActive ? await keeper.restore(folder, originals) : null;
+    this.#folder = new MountedFolder({ plan: settings.plan }, { restore });
     this.#changes = new WorkspaceChanges(this.#folder, settings.onConflict);
   }
 
@@ -75,9 +84,14 @@ export class HostWorkspace {
     return this.#syncedDir;
   }
 
-  /** Sets how the workspace publishes events, and logs globs that match nothing, once. */
-  bind(announce: (event: AdapterEvent) => void, logger: Logger): void {
+  /** Sets how the workspace publishes events and progress, and logs globs that match nothing, once. */
+  bind(
+    announce: (event: AdapterEvent) => void,
+    logger: Logger,
+    findListener: () => ProgressListener | null = () => null,
+  ): void {
     this.#publish = announce;
+    this.#folder.reportProgressTo(findListener);
     const previews = this.#previewsToWarnAbout.splice(0);
     if (previews.length > 0) warnUnmatchedGlobs(previews, logger);
   }
@@ -85,6 +99,22 @@ export class HostWorkspace {
   /** Copies the mounts once. */
   async ready(): Promise<void> {
     await this.#copyMounts();
+  }
+
+  /** Returns the files of an earlier process that this one does not have, once, after the first `keep`. */
+  takeLost(): readonly SyncFailure[] {
+    return this.#settings.keeper.takeLost();
+  }
+
+  /**
+   * Keeps the files for other processes, if the session is stored or there is a `persistDir`. Returns `null` if
+   * nothing has changed.
+   */
+  async keep(): Promise<WorkspaceManifest | null> {
+    const { keeper } = this.#settings;
+    if (!this.#hasStarted || !keeper.isActive) return null;
+    await this.#folder.ready();
+    return await keeper.keep(this.tempDir, { mounted: this.#folder.baseline });
   }
 
   /** Prevents the cleanup until the returned hold is disposed. */
@@ -140,6 +170,7 @@ export class HostWorkspace {
       return this.#syncsBack && this.#hasStarted ? await this.#sync() : notSynced;
     } finally {
       await this.#folder.remove();
+      await this.#settings.keeper.close();
     }
   }
 

@@ -11,6 +11,7 @@ import {
   OpenAIContainerWorkspaceSection,
   type OpenAIContainerWorkspaceSectionOptions,
 } from "../../openai/workspace/container-workspace-section.ts";
+import { VfsToolsSection } from "../../prompt/sections/vfs-tools-section.ts";
 import { Session } from "../../session/session.ts";
 import { ClaudeAgentWorkspaceSection } from "./workspace-section.ts";
 
@@ -82,6 +83,18 @@ describe("both workspaces with the same options", () => {
     expect(lines).toHaveLength(3);
     const { key, title, acceptsOverrides } = openai;
     expect(claude).toMatchObject({ key, title, acceptsOverrides });
+  });
+
+  test("let a lost edit run again only if persistDir restores their files", async () => {
+    const listEffects = async (persistDir?: string) => {
+      const { claude, openai } = await createBoth({ mounts: [], persistDir });
+      return [claude, openai].map(({ filesystem }) => {
+        const tools = new VfsToolsSection({ filesystem }).tools();
+        return tools.find(({ name }) => name === "edit")?.effects;
+      });
+    };
+    expect(await listEffects()).toEqual(["once", "once"]);
+    expect(await listEffects(temporaryTree())).toEqual(["idempotent", "idempotent"]);
   });
 
   test("have the same files when they are ready", async () => {

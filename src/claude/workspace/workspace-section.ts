@@ -2,6 +2,7 @@ import { checkOptions } from "../../base/check-names.ts";
 import { planMounts } from "../../files/mounts/plan-mounts.ts";
 import { resolveSyncPolicy, type SyncPolicy } from "../../files/sync/sync-policy.ts";
 import { MountedSection, type SharedFiles } from "../../prompt/sections/mounted-section.ts";
+import { WorkspaceKeeper } from "../../prompt/sections/workspace-keeper.ts";
 import {
   checkSyncOptions,
   type WorkspaceSectionOptions,
@@ -101,6 +102,8 @@ function createSharedFiles(
   const { syncDestination = null, onConflict = "keep" } = options;
   const plan = planMounts(mounts, { allowedHostRoots, allowSecrets });
   const syncPolicy = resolveSyncPolicy(options);
-  const settings = { plan, syncPolicy, syncDestination, onConflict };
+  const { session, key: section = "workspace", persistDir = null } = options;
+  const keeper = new WorkspaceKeeper({ session, section, persistDir });
+  const settings = { plan, syncPolicy, syncDestination, onConflict, keeper };
   return { workspace: new HostWorkspace(settings), text: renderWorkspaceText(plan) };
 }

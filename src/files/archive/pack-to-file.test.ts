@@ -1,8 +1,17 @@
-import { chmodSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { quickClock } from "../../../tests/support/quick-clock.ts";
 import { readTarContents } from "../../../tests/support/read-tar-contents.ts";
 import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
+import type { ByteProgress } from "../../base/track-bytes.ts";
 import { packDirectory } from "./pack-directory.ts";
 import { packToFile } from "./pack-to-file.ts";
 import { writeTarFile } from "./tar/write-tar-file.ts";
@@ -68,6 +77,29 @@ describe("packToFile()", () => {
     const packing = packToFile(folder, at("b.tar"), { signal: controller.signal });
     process.once("worker", () => controller.abort("later"));
     await expect(packing).rejects.toBe("later");
+  });
+
+  test("writes nothing if the tar would be larger than maxBytes", async () => {
+    const folder = createFolder(10_000);
+    const path = join(temporaryTree(), "a.tar");
+    await expect(packToFile(folder, path, { maxBytes: 11_775 })).rejects.toMatchObject({
+      name: "WorkspaceBudgetExceededError",
+      message: expect.stringContaining('"large" (10000 bytes)'),
+    });
+    expect(existsSync(path)).toBe(false);
+    await packToFile(folder, path, { maxBytes: 11_776 });
+    expect(statSync(path).size).toBe(11_776);
+  });
+
+  test("reports how many bytes are packed", async () => {
+    const reports: ByteProgress[] = [];
+    const onProgress = (one: ByteProgress) => void reports.push(one);
+    const path = join(temporaryTree(), "a.tar");
+    const progress = { clock: quickClock, onProgress };
+    await packToFile(createFolder(64 * 2 ** 20), path, { maxBytes: 2 ** 30, progress });
+    const totalBytes = statSync(path).size;
+    expect(reports.length).toBeGreaterThan(1);
+    expect(reports.at(-1)).toEqual({ step: "pack", doneBytes: totalBytes, totalBytes });
   });
 
   test("rejects if its thread is killed", async () => {

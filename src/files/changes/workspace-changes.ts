@@ -50,8 +50,9 @@ export class WorkspaceChanges {
       findSource: (path: string) => this.#folder.findSource(path),
     };
     const record = await this.#findRecord(directory);
+    const { progress } = this.#folder;
     const report = await syncTo(directory, source, {
-      ...{ onConflict, record, failed: [...lost, ...failed] },
+      ...{ onConflict, record, progress, failed: [...lost, ...failed] },
       moveAway: isLast ? () => this.#folder.moveAway() : undefined,
     });
     this.#records.set(await findRealPath(directory), record); // it may exist only now

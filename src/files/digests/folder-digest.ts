@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { closeSync, fstatSync, lstatSync, readSync } from "node:fs";
+import { type BigIntStats, closeSync, fstatSync, lstatSync, readSync } from "node:fs";
 import { getErrorMessage } from "../../base/errors.ts";
 import { openNoFollow } from "../../host/open-no-follow.ts";
 import { PinnedFolder } from "../../host/pinned-folder.ts";
@@ -21,9 +21,13 @@ export interface FolderDigest extends TreeState {
  * read are reported, not thrown, and symlinks are not followed. A file that is being written has the digest of
  * the bytes that were read.
  */
-export function digestFolder(folder: string, onContent: OnContent = () => {}): FolderDigest {
+export function digestFolder(
+  folder: string,
+  onContent: OnContent = () => {},
+  readFile: ReadFile | null = null,
+): FolderDigest {
   const found = { files: new Map(), folders: new Map(), failed: [] };
-  const state: DigestState = { ...found, buffer: null, onContent };
+  const state: DigestState = { ...found, buffer: null, onContent, readFile };
   collectFailure(state, ROOT, () => {
     if (!lstatSync(folder).isDirectory()) throw new UntransferableError("is no longer a folder");
     using pinned = PinnedFolder.pin(Buffer.from(folder));
@@ -39,6 +43,9 @@ export const digestFolderJob = threadJob(import.meta.url, digestFolder);
 /** Called with the bytes of each file of up to {@link MAX_CONTENT_BYTES}. They are valid only during the call. */
 export type OnContent = (path: string, bytes: Uint8Array) => void;
 
+/** Reads the state of an open regular file in place of hashing it. */
+export type ReadFile = (path: string, file: number, stats: BigIntStats) => FileState;
+
 /** The size of the largest file that {@link OnContent} is called for: 4 MiB. */
 export const MAX_CONTENT_BYTES = 4 * 1024 * 1024;
 
@@ -48,6 +55,7 @@ interface DigestState {
   readonly failed: SyncFailure[];
   buffer: Buffer | null;
   readonly onContent: OnContent;
+  readonly readFile: ReadFile | null;
 }
 
 /** Thrown for an entry that cannot be synced. Only its message leaves this file. */
@@ -98,13 +106,14 @@ function checkName(path: string): void {
 }
 
 function readFileState(path: string, hostPath: string, state: DigestState): FileState {
-  state.buffer ??= Buffer.allocUnsafeSlow(MAX_CONTENT_BYTES);
-  const { buffer } = state;
   const file = openNoFollow(hostPath);
   try {
-    const stats = fstatSync(file);
+    const stats = fstatSync(file, { bigint: true });
     if (!stats.isFile()) throw new UntransferableError("is neither file nor folder");
-    const { size, mode } = stats;
+    if (state.readFile) return state.readFile(path, file, stats);
+    state.buffer ??= Buffer.allocUnsafeSlow(MAX_CONTENT_BYTES);
+    const { buffer } = state;
+    const [size, mode] = [Number(stats.size), Number(stats.mode)];
     const isWhole = size <= buffer.length;
     const hash = createHash("sha256");
     let bytes = 0;

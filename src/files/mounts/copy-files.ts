@@ -2,6 +2,7 @@ import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync, writeSy
 import { FilesystemError, WorkspaceSecurityError } from "../../base/filesystem-error.ts";
 import { toSentence } from "../../base/to-sentence.ts";
 import { openNoFollow } from "../../host/open-no-follow.ts";
+import { addBytes, type ByteCounter } from "../../host/threads/byte-counter.ts";
 import { threadJob } from "../../host/threads/thread-job.ts";
 import { getErrorCode, toFilesystemErrorWithRemedy } from "../../host/to-filesystem-error.ts";
 import type { Baseline } from "../digests/baseline.ts";
@@ -23,6 +24,7 @@ export type CopyPlan = Pick<MountPlan, "directories" | "files" | "limits">;
 export function copyFiles(
   { directories, files, limits }: CopyPlan,
   folder: string,
+  counter?: ByteCounter,
 ): readonly WithheldFile[] {
   const at = (path: string) => `${folder}/${normalizePath(path)}`;
   for (const directory of directories) makeFolder(at(directory));
@@ -31,7 +33,8 @@ export function copyFiles(
   const withheld: WithheldFile[] = [];
   for (const file of files) {
     for (const check of checks) check(file);
-    const key = copyFile(file, at(file.mountPath), buffer);
+    const key = copyFile(file, at(file.mountPath), { buffer, counter });
+    if (key !== null) addBytes(counter, file.bytes);
     if (key !== null) withheld.push({ path: file.mountPath, reason: `contains ${key}` });
   }
   return withheld;
@@ -50,6 +53,8 @@ export interface CopyTask {
   readonly folder: string;
   /** A new file to keep the text of the copied files in, or `null` to record nothing. */
   readonly originals: string | null;
+  /** Counts the bytes that are copied or withheld. @default they are not counted */
+  readonly counter?: ByteCounter | undefined;
 }
 
 /** Runs `copyFiles` in a thread. */
@@ -59,8 +64,8 @@ export const copyFilesJob = threadJob(import.meta.url, runCopyTask);
  * Runs `copyFiles` with the arguments of a task, and records the copies before anything changes them. Exported
  * because the thread finds it by name.
  */
-export function runCopyTask({ plan: order, folder, originals }: CopyTask): CopyResult {
-  const withheld = copyFiles(order, folder);
+export function runCopyTask({ plan: order, folder, originals, counter }: CopyTask): CopyResult {
+  const withheld = copyFiles(order, folder, counter);
   const baseline = originals === null ? null : captureBaseline({ folder, originals });
   return { baseline, withheld };
 }
@@ -76,7 +81,11 @@ function createLimitCheck({ mountPath, maxBytes }: MountLimit): (file: PlannedFi
 }
 
 /** Copies a file, or returns the kind of private key that it contains. */
-function copyFile(file: PlannedFile, path: string, buffer: Buffer): string | null {
+function copyFile(
+  file: PlannedFile,
+  path: string,
+  { buffer, counter }: Pick<Copying, "buffer" | "counter">,
+): string | null {
   const source = openSource(file.hostPath);
   try {
     checkUnchanged(file, source);
@@ -87,7 +96,7 @@ function copyFile(file: PlannedFile, path: string, buffer: Buffer): string | nul
     if (key !== null) return key;
     const target = openTarget(path, file);
     try {
-      copyBytes(file, { source, target, path, buffer, read });
+      copyBytes(file, { source, target, path, buffer, counter, read });
     } finally {
       closeSync(target);
     }
@@ -123,13 +132,14 @@ interface Copying {
   readonly target: number;
   readonly path: string;
   readonly buffer: Buffer;
+  readonly counter: ByteCounter | undefined;
   /** The number of bytes that are in the buffer. */
   readonly read: number;
 }
 
 function copyBytes(
   file: PlannedFile,
-  { source, target, path, buffer, read: first }: Copying,
+  { source, target, path, buffer, counter, read: first }: Copying,
 ): void {
   let read = first;
   for (let left = file.bytes; left > 0; ) {
@@ -142,6 +152,7 @@ function copyBytes(
     } catch (error) {
       throw toFilesystemErrorWithRemedy(error, path, WRITE_REMEDY);
     }
+    addBytes(counter, read);
     if (left > 0) read = readSync(source, buffer, 0, Math.min(left, buffer.length), null);
   }
 }

@@ -6,17 +6,20 @@ import { checkKnownKeys, type KnownKeys, WinkError } from "../../base/errors.ts"
 import { FilesystemError } from "../../base/filesystem-error.ts";
 import { deepFreeze } from "../../base/freeze.ts";
 import { toSentence } from "../../base/to-sentence.ts";
+import { type ProgressListener, trackBytes } from "../../base/track-bytes.ts";
 import { emptyFolder, removeFolder } from "../../host/remove-tree.ts";
 import {
   reserveFolder,
   sweepAbandonedFolders,
   type TemporaryFolder,
 } from "../../host/temporary-folder.ts";
+import { createByteCounter, readByteCounter } from "../../host/threads/byte-counter.ts";
 import { runInThread } from "../../host/threads/run-in-thread.ts";
 import { toFilesystemErrorWithRemedy } from "../../host/to-filesystem-error.ts";
 import type { Baseline } from "../digests/baseline.ts";
 import { captureBaselineJob } from "../digests/capture-baseline.ts";
 import { HostFilesystem } from "../filesystem/host-filesystem.ts";
+import type { TreeState } from "../tree-state.ts";
 import { checkMaterializeOptions, checkPlan } from "./check-plan.ts";
 import { type CopyPlan, type CopyResult, type CopyTask, copyFilesJob } from "./copy-files.ts";
 import type { HostMountPreview } from "./host-mount-preview.ts";
@@ -31,6 +34,11 @@ export type MountedSource = { readonly plan: MountPlan } | { readonly root: stri
 export interface MountedFolderOptions {
   /** The temporary folder to use. @default a new one */
   readonly folder?: TemporaryFolder | undefined;
+  /**
+   * Fills the empty folder with files that an earlier process had, and returns them as they were mounted, or `null`
+   * to copy the mounts. The second argument is the path of a new file for their text. @default the mounts are copied
+   */
+  readonly restore?: ((folder: string, originals: string) => Promise<Baseline | null>) | undefined;
 }
 
 /** A host folder or file and its path in the workspace. */
@@ -49,15 +57,18 @@ export class MountedFolder {
   readonly mountRoots: readonly MountRoot[];
   readonly #folder: TemporaryFolder;
   readonly #plan: MountPlan | null;
+  readonly #restore: MountedFolderOptions["restore"];
   #ready: Promise<HostFilesystem> | null = null;
   #baseline: Baseline = NOTHING_MOUNTED;
   #sources: ReadonlyMap<string, PlannedFile> | null = null;
   #previews: readonly HostMountPreview[];
   #isRemoved = false;
+  #findListener: () => ProgressListener | null = () => null;
 
   constructor(source: MountedSource, options: MountedFolderOptions = {}) {
     const { folder = reserveFolder() } = options;
     this.#folder = folder;
+    this.#restore = options.restore;
     this.#plan = "plan" in source ? source.plan : null;
     this.root = "plan" in source ? folder.files : source.root;
     this.home = folder.home;
@@ -78,6 +89,16 @@ export class MountedFolder {
     return this.#previews;
   }
 
+  /** The listener for transfers of the files that start now, or `null`. */
+  get progress(): ProgressListener | null {
+    return this.#findListener();
+  }
+
+  /** Sets how the listener for a transfer is found. It is called when the transfer starts. */
+  reportProgressTo(findListener: () => ProgressListener | null): void {
+    this.#findListener = findListener;
+  }
+
   /** Returns the host file that a path was copied from, or `null`. */
   findSource(path: string): PlannedFile | null {
     this.#sources ??= new Map(this.#plan?.files.map((file) => [file.mountPath, file]));
@@ -92,6 +113,11 @@ export class MountedFolder {
       throw error;
     });
     return await this.#ready;
+  }
+
+  /** Compares the files with other mounted versions than the copied ones. */
+  setMounted({ files, folders }: TreeState): void {
+    this.#baseline = { ...this.#baseline, files, folders };
   }
 
   /** Moves the files to a new folder, which is not removed automatically. Needs no space on the disk. */
@@ -118,7 +144,9 @@ export class MountedFolder {
     await sweepAbandonedFolders();
     await this.#folder.create();
     try {
-      if (this.#plan === null) this.#baseline = await recordFolder(this.root);
+      const restored = await this.#restore?.(this.root, join(this.home, "originals"));
+      if (restored) this.#baseline = restored;
+      else if (this.#plan === null) this.#baseline = await recordFolder(this.root);
       else if (!isEmpty(this.#plan)) this.#baseline = await this.#copyPlan(this.#plan);
     } catch (error) {
       await this.#folder.remove();
@@ -132,6 +160,7 @@ export class MountedFolder {
     const { baseline, withheld } = await copyInThread(plan, {
       target: await createGivenTarget(this.root),
       originals: join(this.home, "originals"),
+      progress: this.progress,
     });
     if (withheld.length > 0) {
       const findBytes = (path: string) => this.findSource(path)?.bytes ?? 0;
@@ -213,21 +242,28 @@ interface CopyDestination {
   readonly target: Target;
   readonly originals: string | null;
   readonly signal?: AbortSignal | undefined;
+  readonly progress?: ProgressListener | null | undefined;
 }
 
 /** Copies planned files. Leaves nothing behind if it fails. */
 async function copyInThread(
   { directories, files, limits }: CopyPlan,
-  { target, originals, signal }: CopyDestination,
+  { target, originals, signal, progress }: CopyDestination,
 ): Promise<CopyResult> {
+  const totalBytes = files.reduce((sum, { bytes }) => sum + bytes, 0);
+  const counter = progress ? createByteCounter(totalBytes) : undefined;
   const plan = { directories, files, limits };
-  const task: CopyTask = { folder: target.folder, plan, originals };
-  try {
-    return await runInThread(copyFilesJob, task, {
+  const task: CopyTask = { folder: target.folder, plan, originals, counter };
+  const copy = () =>
+    runInThread(copyFilesJob, task, {
       signal,
       job: "copies the mounts",
       remedy: "try again; the host's files are unchanged",
     });
+  try {
+    if (!progress || !counter) return await copy();
+    const read = () => readByteCounter(counter);
+    return await trackBytes(progress, { step: "copy", read }, copy);
   } catch (error) {
     await target.clear().catch(() => {}); // the original error matters more
     throw error;

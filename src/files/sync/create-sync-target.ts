@@ -62,7 +62,7 @@ async function settleDeleted(task: SyncTask) {
       if (!(error instanceof ConflictError)) throw error;
       try {
         const file = await findFile(path);
-        const writeBeside = async () => null; // its folder is gone too
+        const writeBeside = async () => null; // its folder is deleted too
         await guard.onConflict({ path, problem: error.message, file, writeBeside });
       } catch (failure) {
         failed.push({ path, reason: toSyncReason(failure, to) });
@@ -131,7 +131,7 @@ async function writeFiles(
   folder: string,
   modes: Map<string, number>,
 ): Promise<SyncFailure | null> {
-  const { from, to, writes, signal } = task;
+  const { from, to, writes, signal, onWritten } = task;
   const failures: SyncFailure[] = [];
   const findFile = treeFileFinder(from);
   const created = new Map<string, Promise<unknown>>();
@@ -146,6 +146,7 @@ async function writeFiles(
       const file = await findFile(path);
       await copyTreeFile(file, join(folder, path));
       modes.set(path, file.mode & 0o777);
+      onWritten?.(path);
     } catch (error) {
       failures.push({ path, reason: toSyncReason(error, to) });
       throw error;

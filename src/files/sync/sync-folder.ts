@@ -25,6 +25,8 @@ export interface FolderSync {
   readonly removedFolders?: readonly string[] | undefined;
   /** Decides which existing files may be changed. @default all of them */
   readonly guard?: SyncGuard | undefined;
+  /** Called when a file is written, or left alone because of a conflict. @default nothing */
+  readonly onWritten?: ((path: string) => void) | undefined;
 }
 
 /** Options of {@link syncFolder}. */
@@ -52,6 +54,7 @@ export async function syncFolder(
 ): Promise<FolderSyncResult> {
   signal?.throwIfAborted();
   const { from, to, folders = new Map<string, number>(), guard = replaceAnything } = sync;
+  const { onWritten } = sync;
   const written = checkPaths(sync.changed);
   const removed = checkPaths(sync.deleted);
   const writes = [...written.paths];
@@ -60,7 +63,7 @@ export async function syncFolder(
   try {
     const { kind, real } = await inspectDestination(resolve(to));
     const task: SyncTask = {
-      ...{ from: await realpath(from), to: real, writes, removals, guard, signal },
+      ...{ from: await realpath(from), to: real, writes, removals, guard, signal, onWritten },
       folders: [...folders].sort(([one], [other]) => one.length - other.length),
       removedFolders:
         sync.removedFolders?.toSorted((one, other) => other.length - one.length) ?? [],

@@ -13,6 +13,8 @@ export interface SyncTask {
   /** Folders to remove if they are empty, deepest first. */
   readonly removedFolders: readonly string[];
   readonly guard: SyncGuard;
+  /** Called when a file is written, or left alone because of a conflict. @default nothing */
+  readonly onWritten?: ((path: string) => void) | undefined;
   readonly signal: AbortSignal | undefined;
 }
 

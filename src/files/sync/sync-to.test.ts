@@ -2,7 +2,9 @@ import { rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { filesIn } from "../../../tests/support/files-in.ts";
+import { quickClock } from "../../../tests/support/quick-clock.ts";
 import { type Tree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
+import type { ByteProgress } from "../../base/track-bytes.ts";
 import { digestFolder } from "../digests/folder-digest.ts";
 import type { SyncFailure } from "./sync-failure.ts";
 import { notSynced } from "./sync-report.ts";
@@ -37,6 +39,17 @@ describe("syncTo()", () => {
       ...{ conflicts: [], conflictsDir: null, keptIn: null },
     });
     expect(filesIn(to)).toEqual({ "p/same": "1", "p/other": "2!", "q/new": "4", theirs: "t" });
+  });
+
+  test("reports the bytes of the files that it writes", async () => {
+    const reports: ByteProgress[] = [];
+    const onProgress = (one: ByteProgress) => void reports.push(one);
+    const source = createWorkspace({}, { "p/a": "12345", "p/b": "678", gone: "9" });
+    rmSync(join(source.root, "gone")); // it counts as 0 bytes
+    const progress = { clock: quickClock, onProgress };
+    const { added } = await syncTo(temporaryTree(), source, { ...createOptions(), progress });
+    expect(added).toEqual(expect.arrayContaining(["p/a", "p/b"]));
+    expect(reports.at(-1)).toEqual({ step: "fetch", doneBytes: 8, totalBytes: 8 });
   });
 
   test("does not overwrite the source of an unchanged file", async () => {

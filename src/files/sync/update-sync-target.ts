@@ -66,9 +66,10 @@ class TargetUpdate {
   async #write(path: string): Promise<void> {
     const file = await this.#findFile(path);
     await this.#settle(path, () => this.#target.write(path, file), file);
+    this.#task.onWritten?.(path);
   }
 
-  /** Tries the blocked paths again. What still blocks them is the user's. */
+  /** Tries the blocked paths again. The user's files may still block them. */
   async #writeWaiting(): Promise<void> {
     const { folders } = this.#task;
     const waiting = new Set(this.#waiting);

@@ -93,14 +93,16 @@ function retrieve(
   const id = String(context.req.param("id"));
   const isStream = readQueryFlag(context.req, "stream");
   readQueryFlag(context.req, "include_obfuscation"); // this server never adds obfuscation
-  const startingAfter = readQueryInteger(context.req, "starting_after", { min: 0 }) ?? -1;
+  const after = readQueryInteger(context.req, "starting_after", { min: 0 });
+  if (after !== null && !isStream) throw createCursorProblem();
+  const startingAfter = after ?? -1;
   const options = { catalog, clock, startingAfter };
   const run = background.find(id);
   if (run) {
     const { request, response } = run.started;
     const include = new Set([...request.include, ...more]);
-    const read = (signal: AbortSignal) => showSteps(run.readSteps(signal), include, catalog);
-    if (isStream) return respondWithSteps(context, read, options);
+    const readShown = (signal: AbortSignal) => showSteps(run.readSteps(signal), include, catalog);
+    if (isStream) return respondWithSteps(context, readShown, options);
     const output = run.items.map((item) => applyIncludes(item, include, catalog));
     return context.json({ ...response, status: "in_progress", output });
   }
@@ -124,6 +126,11 @@ function showStored(
     items.map((item) => applyIncludes(item, all, catalog));
   const items = replay && "items" in replay ? { items: show(readRecords(replay, "items")) } : {};
   return { response: { ...response, output: show(output) }, replay: { ...replay, ...items } };
+}
+
+function createCursorProblem(): ApiProblem {
+  const message = "The parameter 'starting_after' is only supported if 'stream' is true.";
+  return new ApiProblem(400, message, { param: "starting_after", code: "unsupported_parameter" });
 }
 
 function describeStatus(status: unknown): string {

@@ -95,8 +95,8 @@ function respondInBackground(
   const run = background.start(started);
   const { stream, include } = started.request;
   if (!stream) return new BufferedResponse(JSON.stringify(started.response), RESPONSE_HEADERS);
-  const read = (signal: AbortSignal) => showSteps(run.readSteps(signal), include, catalog);
-  return respondWithSteps(context, read, { catalog, clock, headers: RATE_LIMIT_HEADERS });
+  const readShown = (signal: AbortSignal) => showSteps(run.readSteps(signal), include, catalog);
+  return respondWithSteps(context, readShown, { catalog, clock, headers: RATE_LIMIT_HEADERS });
 }
 
 /** Streams events as they occur. An error before the first step runs is still an HTTP error. */

@@ -2,6 +2,7 @@ import type { CompactionBackoff } from "../../adapter/context-compacted.ts";
 import type { AdapterEvent } from "../../adapter/events.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { CompactionSettings } from "./compaction-config.ts";
+import type { UnmeasuredCompaction, WindowState } from "./window-state.ts";
 
 /** The effect of one compaction, and when the next one is due. */
 export interface CompactionVerdict {
@@ -52,6 +53,17 @@ export class CompactionPacer {
     return getCompactionLimit(this.#backoff, this.#settings.compaction);
   }
 
+  /** The state that `resume` restores. */
+  get state(): Pick<WindowState, "backoff" | "unmeasured"> {
+    return { backoff: this.#backoff ?? null, unmeasured: this.#unmeasured };
+  }
+
+  /** Restores the state of an interrupted evaluation. */
+  resume({ backoff, unmeasured }: Pick<WindowState, "backoff" | "unmeasured">): void {
+    this.#backoff = backoff ?? undefined;
+    this.#unmeasured = unmeasured;
+  }
+
   /** Judges a compaction. */
   judge(sizes: CompactedSizes): CompactionVerdict {
     return judgeCompaction(sizes, this.#backoff, this.#settings.compaction);
@@ -59,7 +71,8 @@ export class CompactionPacer {
 
   /** Called after a compaction. `bytesAfter` is the size of the next request. */
   onCompacted(tokensBefore: number, verdict: CompactionVerdict, bytesAfter: number): void {
-    this.#unmeasured = { tokensBefore, bytesAfter, backoff: this.#backoff, verdict };
+    const isHelpful = !isUnhelpful(verdict);
+    this.#unmeasured = { tokensBefore, bytesAfter, backoff: this.#backoff, isHelpful };
     this.#apply(verdict);
   }
 
@@ -72,8 +85,7 @@ export class CompactionPacer {
     const last = this.#unmeasured;
     this.#unmeasured = null;
     if (!last) return;
-    const { tokensBefore, verdict, backoff } = last;
-    const isHelpful = !isUnhelpful(verdict);
+    const { tokensBefore, isHelpful, backoff } = last;
     const tokensAfter = isHelpful ? tokens - Math.max(0, bytes - last.bytesAfter) : tokens;
     const sizes = { tokensBefore, tokensAfter: Math.max(0, tokensAfter) };
     const measured = judgeCompaction(sizes, backoff, this.#settings.compaction);
@@ -91,14 +103,6 @@ export class CompactionPacer {
     const message = `a compaction saved less than ${MIN_SAVED_RATIO * 100} %. ${remedy}`;
     this.#settings.logger.warn(message, { savedRatio, nextAtTokens });
   }
-}
-
-interface UnmeasuredCompaction {
-  readonly tokensBefore: number;
-  readonly bytesAfter: number;
-  /** The backoff before the compaction. */
-  readonly backoff: CompactionBackoff | undefined;
-  readonly verdict: CompactionVerdict;
 }
 
 /** Returns the size in tokens above which a conversation is compacted. */

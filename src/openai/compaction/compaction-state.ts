@@ -1,6 +1,8 @@
 import type { CompactionBackoff } from "../../adapter/context-compacted.ts";
 import { copyAndFreeze, deepFreeze, isPlainObject } from "../../base/freeze.ts";
-import { defineSlice, type Slice } from "../../session/slice.ts";
+import { defineSlice } from "../../session/define-slice.ts";
+import { addLibrarySlice } from "../../session/library-slices.ts";
+import type { Slice } from "../../session/slice.ts";
 import { hideEncryptedContent } from "../history/item-bytes.ts";
 
 /** The result of a session's latest compaction. */
@@ -28,35 +30,37 @@ const emptyState: CompactionState = {
 };
 
 /** Stores the session's compacted conversation, which the next evaluation continues. */
-export const compactionSlice: Slice<CompactionState> = Object.freeze({
-  ...defineSlice<CompactionState>("openai.compaction", {
-    initial: emptyState,
-    on: {
-      CompactionKept: ({ compactionCount }, { window: kept, tokens, model, backoff }) => {
-        const window = kept.map(hideEncryptedContent);
-        return {
-          encryptedItems: findEncryptedItems(window),
-          window,
-          lastCompactionTokens: tokens,
-          compactionCount: compactionCount + 1,
-          model,
+export const compactionSlice: Slice<CompactionState> = addLibrarySlice(
+  Object.freeze({
+    ...defineSlice<CompactionState>("openai.compaction", {
+      initial: emptyState,
+      on: {
+        CompactionKept: ({ compactionCount }, { window: kept, tokens, model, backoff }) => {
+          const window = kept.map(hideEncryptedContent);
+          return {
+            encryptedItems: findEncryptedItems(window),
+            window,
+            lastCompactionTokens: tokens,
+            compactionCount: compactionCount + 1,
+            model,
+            ...(backoff && { backoff }),
+          };
+        },
+        CompactionMeasured: ({ backoff: _estimated, ...state }, { backoff }) => ({
+          ...state,
           ...(backoff && { backoff }),
-        };
+        }),
+        CompactionDiscarded: ({ compactionCount }) => ({ ...emptyState, compactionCount }),
       },
-      CompactionMeasured: ({ backoff: _estimated, ...state }, { backoff }) => ({
-        ...state,
-        ...(backoff && { backoff }),
-      }),
-      CompactionDiscarded: ({ compactionCount }) => ({ ...emptyState, compactionCount }),
+    }),
+    load(state: unknown) {
+      if (!isCompactionState(state)) return "it is not a valid compaction state";
+      const window = copyAndFreeze(state.window).map(hideEncryptedContent);
+      const encryptedItems = findEncryptedItems(window);
+      return { kept: deepFreeze({ ...state, window, encryptedItems }) };
     },
   }),
-  load(state: unknown) {
-    if (!isCompactionState(state)) return "it is not a valid compaction state";
-    const window = copyAndFreeze(state.window).map(hideEncryptedContent);
-    const encryptedItems = findEncryptedItems(window);
-    return { kept: deepFreeze({ ...state, window, encryptedItems }) };
-  },
-});
+);
 
 function findEncryptedItems(window: readonly object[]): readonly object[] {
   return window.filter((item) => "encrypted_content" in item);

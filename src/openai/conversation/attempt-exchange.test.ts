@@ -298,10 +298,10 @@ test("a stream without a content type is read as events", async () => {
   expect(response?.text).toBe("Hello, world.");
 });
 
-test('delivery: "background" is refused, because it does not exist', () => {
-  const options = { model: "gpt-5.2", delivery: "background" };
+test("a delivery that does not exist is refused", () => {
+  const options = { model: "gpt-5.2", delivery: "later" };
   expect(() => Reflect.construct(OpenAIAdapter, [options])).toThrow(
-    /delivery.*"stream", "buffered"|"stream" or "buffered"/,
+    /delivery.*"stream", "buffered".*"background"/,
   );
 });
 

@@ -1,56 +1,32 @@
 import type { PromptEvaluationError } from "../../base/evaluation-errors.ts";
 import { isPlainObject } from "../../base/freeze.ts";
 import { warn } from "../../base/warn.ts";
-import type { AdapterSettings, DeliveryState } from "../adapter-settings.ts";
+import type { DeliveryState } from "../adapter-settings.ts";
 import { findRejection } from "../errors/container-failure.ts";
 import { fromRequestError } from "../errors/from-request-error.ts";
 import { isContainerRejection } from "../errors/rejection.ts";
 import { type OpenAIRequestError, toRequestError } from "../errors/request-error.ts";
-import type { History } from "../history/history.ts";
-import { streamWithClient } from "../http/client-stream.ts";
-import { HttpClient } from "../http/http-client.ts";
-import { getRequestId } from "../http/json-response.ts";
+import type { RawResponse } from "../http/background-calls.ts";
 import { findNamedContainers } from "../request/request.ts";
-import type { TurnListener } from "../response/response-parts.ts";
 import { ResponseStream } from "../response/response-stream.ts";
-import type { WireRequest } from "../wire.ts";
+import type { BackgroundTurn } from "./background-turn.ts";
 import { createContainerGoneError } from "./check-containers.ts";
+import {
+  type Exchange,
+  type ExchangeSettings,
+  REQUEST,
+  type RequestBase,
+  sendRequest,
+} from "./send-request.ts";
 
-/** A request without its input, as a value and as JSON. */
-export interface RequestBase {
-  readonly value: WireRequest;
-  readonly text: string;
-  /** Headers that hosted tools add. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** Strings to redact from errors. */
-  readonly secrets: readonly string[];
-}
-
-/** The provider's response, not yet parsed. */
-export interface RawResponse {
-  readonly value: unknown;
-  readonly requestId: string | null;
-}
-
-/** The adapter settings that an exchange uses. */
-export type ExchangeSettings = Pick<
-  AdapterSettings,
-  "client" | "timeoutMs" | "logger" | "delivery"
->;
-
-/** One request and its observer. */
-export interface Exchange {
-  readonly history: History;
-  readonly base: RequestBase;
-  readonly signal: AbortSignal;
-  /** Observes the response as it arrives; `null` if nothing does. */
-  readonly listener: TurnListener | null;
-}
-
-/** Sends `POST /responses` once. A failure is returned, because the conversation may be able to repair it. */
+/**
+ * Sends `POST /responses` once, or gets the response of a turn in the background. A failure is returned,
+ * because the conversation may be able to repair it.
+ */
 export async function attemptExchange(
   exchange: Exchange,
   settings: ExchangeSettings,
+  background: BackgroundTurn | null = null,
 ): Promise<RawResponse | OpenAIRequestError> {
   const { history, base, signal } = exchange;
   const { logger, delivery, timeoutMs } = settings;
@@ -58,7 +34,9 @@ export async function attemptExchange(
   logger.debug("request", { model, items: history.length, maxOutputTokens });
   const used = { ...delivery };
   try {
-    const answer = await sendResponsesRequest(exchange, settings);
+    const answer = background
+      ? await background.exchange(exchange, settings)
+      : await sendRequest(exchange, settings, new ResponseStream(exchange.listener));
     // If the container is lost during a turn, the HTTP status is 200 and the response has failed.
     const hasFailed = isPlainObject(answer.value) && answer.value["status"] === "failed";
     const rejection = hasFailed ? findRejection(answer.value, base) : null;
@@ -72,7 +50,7 @@ export async function attemptExchange(
     logger.warn("request failed", { model, status, requestId, message });
     if (refusesStream(error, used)) {
       adjustDelivery(error, settings);
-      return await attemptExchange(exchange, settings);
+      return await attemptExchange(exchange, settings, background);
     }
     return error;
   }
@@ -90,8 +68,6 @@ export function toEvaluationError(
     ? createContainerGoneError(id, error, promptName)
     : fromRequestError(error, promptName);
 }
-
-const REQUEST = "POST /responses";
 
 /** Whether the provider refused the request because of a field that streaming adds. */
 function refusesStream({ status, param }: OpenAIRequestError, used: DeliveryState): boolean {
@@ -111,38 +87,4 @@ function adjustDelivery(error: OpenAIRequestError, { delivery, logger }: Exchang
     : 'The provider refuses to stream. The adapter now uses delivery "buffered"';
   logger.warn(problem, { message: error.message });
   warn(problem, error);
-}
-
-async function sendResponsesRequest(
-  exchange: Exchange,
-  { client, timeoutMs, delivery }: ExchangeSettings,
-): Promise<RawResponse> {
-  const { history, base, signal, listener } = exchange;
-  const { headers, secrets } = base;
-  const stream = delivery.isStreamed ? toStreamFields(delivery) : null;
-  if (client instanceof HttpClient) {
-    if (!stream) {
-      return await client.post("/responses", history.toRequestBody(base.text), { signal, headers });
-    }
-    // After the other fields, so that requests with the same prompt begin alike.
-    const fields = `${base.text.slice(0, -1)},${JSON.stringify(stream).slice(1)}`;
-    const body = history.toRequestBody(fields);
-    const receiver = new ResponseStream(listener);
-    return await client.postStreamed("/responses", body, receiver, { signal, headers });
-  }
-  const options = { maxRetries: 0, signal, timeout: timeoutMs, headers };
-  const body = history.toRequestValue(base.value);
-  if (stream) {
-    const context = { request: REQUEST, signal, secrets, timeoutMs };
-    const request = { body: { ...body, ...stream }, options, context };
-    return await streamWithClient(client, request, new ResponseStream(listener));
-  }
-  const value: unknown = await client.responses.create(body, options);
-  return { value, requestId: getRequestId(value) };
-}
-
-/** Creates the fields that make the provider stream. Padding of events would only cost time. */
-function toStreamFields({ hasStreamOptions }: DeliveryState): object {
-  const options = hasStreamOptions && { stream_options: { include_obfuscation: false } };
-  return { stream: true, ...options };
 }

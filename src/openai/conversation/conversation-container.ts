@@ -1,14 +1,17 @@
 import type { AdapterEvent } from "../../adapter/events.ts";
-import type { Omission, Turn } from "../../adapter/model-client.ts";
+import type { FinishedConversation, Omission, Turn } from "../../adapter/model-client.ts";
+import { findProgressListener } from "../../adapter/progress-listener.ts";
 import { getErrorMessage } from "../../base/errors.ts";
 import { PromptEvaluationError, ThrottleError } from "../../base/evaluation-errors.ts";
 import { readRecord, readStringOrNull } from "../../base/json.ts";
 import { noUsage, type TokenUsage } from "../../base/usage.ts";
 import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
+import { type WorkspaceManifest, workspaceSlice } from "../../prompt/sections/workspace-slice.ts";
 import type { CodecEnv } from "../codecs/codec.ts";
 import { ContainerExpiredError } from "../errors/errors.ts";
 import { isContainerRejection } from "../errors/rejection.ts";
 import type { OpenAIRequestError } from "../errors/request-error.ts";
+import { getContainerId } from "../history/history-repairs.ts";
 import { isContainerGone } from "../http/container-calls.ts";
 import { checkWorkspaceTools, findContainerTools } from "../request/tool-support.ts";
 import type { WireItem, WireTool } from "../wire.ts";
@@ -32,6 +35,14 @@ export interface AnsweredTurn {
   readonly tools: readonly WireTool[] | undefined;
 }
 
+/** A container that was replaced by another. */
+export interface ReplacedContainer {
+  /** The id of the container that is not used any more. */
+  readonly containerId: string;
+  /** New notes for the model. */
+  readonly notes: readonly string[];
+}
+
 /** The container that the adapter creates for a conversation's code, from a workspace or from mounts. */
 export class ConversationContainer {
   readonly #settings: ConversationSettings;
@@ -45,6 +56,7 @@ export class ConversationContainer {
   readonly #retained: RetainedContainers | null;
   /** The ids of containers that the caller created and tools refer to. */
   readonly #callerContainers = new Set<string>();
+  #hasRemovedLeftovers = false;
   /** Describes mounted files to the model, until it has been sent. */
   #introduction: string | null = null;
   #containerId: string | null = null;
@@ -101,15 +113,39 @@ export class ConversationContainer {
     this.#workspace = this.#ownWorkspace;
   }
 
-  /** Prepares the container. Returns the notes that the model must read before it continues. */
-  async prepare(promptName: string, signal: AbortSignal): Promise<readonly string[]> {
+  /**
+   * Called after `checkTools` if the evaluation is resumed. The model has read the notes in `history`. The files of
+   * a tool's mounts are not kept: a new container replaces those in which this evaluation's `calls` ran.
+   */
+  onResumed(history: readonly WireItem[], calls: readonly WireItem[]): void {
+    if (this.#workspace) this.#bind(this.#workspace); // calls may use the files before the next request
+    this.#introduction = null;
+    for (const { role, content } of history)
+      if (role === "developer" && typeof content === "string") this.#sentNotes.add(content);
+    const ids = calls.map(getContainerId).filter((id) => id !== null);
+    for (const id of ids.reverse())
+      if (!this.#callerContainers.has(id)) this.#ownWorkspace?.loseEarlier(id);
+  }
+
+  /**
+   * Prepares the container. Returns the notes that the model must read before it continues. `isSubmitted`: another
+   * process has sent the request, so that code may be running in its container.
+   */
+  async prepare(
+    promptName: string,
+    { signal, isSubmitted }: { readonly signal: AbortSignal; readonly isSubmitted: boolean },
+  ): Promise<readonly string[]> {
     const workspace = this.#workspace;
-    if (!workspace) return [];
-    const { zdrMode: isTransient } = this.#settings.compaction;
-    workspace.bind(this.#settings, { publish: this.#publish, isTransient });
+    if (!workspace) {
+      await this.#removeLeftovers();
+      return [];
+    }
+    this.#bind(workspace);
     return await wrapRequestErrors(promptName, signal, async () => {
-      const { containerId, notes, standingNotes } = await workspace.prepare(signal);
+      const prepared = await workspace.prepare(signal, { isSubmitted });
+      const { containerId, notes, standingNotes } = prepared;
       this.#setContainer(containerId);
+      await this.#removeLeftovers();
       const opening = this.#introduction === null ? [] : [this.#introduction];
       this.#pendingNotes = [...opening, ...this.#filterUnsent(standingNotes), ...notes];
       return this.#pendingNotes;
@@ -124,23 +160,33 @@ export class ConversationContainer {
     error: OpenAIRequestError,
     promptName: string,
     signal: AbortSignal,
-  ): Promise<{ readonly containerId: string; readonly notes: readonly string[] } | null> {
+  ): Promise<ReplacedContainer | null> {
     const workspace = this.#workspace;
     const id = this.#containerId;
     if (!workspace || id === null || !isContainerGone(error)) return null;
     return await wrapRequestErrors(promptName, signal, async () => {
       // The error may be about another container, in which earlier calls ran.
-      const { container } = workspace;
-      if (isContainerRejection(error) && (await container.isAlive(id, signal))) return null;
-      await container.replace(id, error, signal);
-      const before = new Set(this.#pendingNotes);
-      const { containerId, notes, standingNotes } = await workspace.prepare(signal);
-      this.#setContainer(containerId);
-      const all = [...this.#filterUnsent(standingNotes), ...notes];
-      const unsent = all.filter((note) => !before.has(note));
-      this.#pendingNotes = [...this.#pendingNotes, ...unsent];
-      return { containerId: id, notes: unsent };
+      const isAlive =
+        isContainerRejection(error) && (await workspace.container.isAlive(id, signal));
+      return isAlive ? null : await this.#fillAnother(workspace, { id, error, signal });
     });
+  }
+
+  /**
+   * Replaces a container in which a request of another process may have run code, because the request is sent again.
+   * Returns `null` if there is none.
+   */
+  async replaceUncertain(
+    promptName: string,
+    signal: AbortSignal,
+  ): Promise<ReplacedContainer | null> {
+    const workspace = this.#workspace;
+    const id = this.#containerId;
+    if (!workspace?.isUncertain || id === null) return null;
+    const error = new Error("The provider no longer has the response whose code used it.");
+    return await wrapRequestErrors(promptName, signal, () =>
+      this.#fillAnother(workspace, { id, error, signal }),
+    );
   }
 
   /** Returns the error for a request that finally failed because the container was lost, or `null`. */
@@ -183,11 +229,71 @@ export class ConversationContainer {
     return workspace.takeUsage();
   }
 
+  /** Keeps the files for other processes. Returns what the session must record, or `null`. */
+  async keepFiles(): Promise<WorkspaceManifest | null> {
+    return (await this.#workspace?.keep()) ?? null;
+  }
+
+  /**
+   * Downloads the files before the answer is returned, if the workspace syncs them. Returns what the session must
+   * record, and the token usage.
+   */
+  async finish(signal: AbortSignal): Promise<FinishedConversation> {
+    const workspace = this.#workspace;
+    if (!workspace) return { usage: noUsage };
+    await workspace.beforeAnswer(signal);
+    const manifest = await workspace.keep();
+    const usage = workspace.takeUsage();
+    return manifest ? { usage, workspace: manifest } : { usage };
+  }
+
   /** Removes the files and containers that were created only for this conversation. */
   async close(): Promise<void> {
     this.#keepAliveHold?.[Symbol.dispose]();
     await this.#ownWorkspace?.cleanup();
     await this.#retained?.removeAll();
+  }
+
+  /** Lets the workspace use this conversation's client and events. */
+  #bind(workspace: ContainerWorkspace): void {
+    const { zdrMode: isTransient } = this.#settings.compaction;
+    const publisher = { ...this.#settings, adapterName: "openai" };
+    const findListener = () => findProgressListener(publisher);
+    const retained = this.#retained;
+    workspace.bind(this.#settings, {
+      ...{ publish: this.#publish, isTransient, findListener },
+      onCreated: retained ? (id) => this.#recordCreated(id) : undefined,
+      onDeleted: retained ? (id) => retained.onDeleted(id) : undefined,
+    });
+  }
+
+  /** Stores that a container exists before it gets any data, so that another process can find it. */
+  async #recordCreated(containerId: string): Promise<void> {
+    const { session } = this.#settings;
+    if (session.isStored) session.register(workspaceSlice);
+    this.#retained?.recordWorkspaceContainer(containerId);
+    await session.flush();
+  }
+
+  /** Removes the containers that other processes left, once. */
+  async #removeLeftovers(): Promise<void> {
+    if (this.#hasRemovedLeftovers) return;
+    this.#hasRemovedLeftovers = true;
+    await this.#retained?.removeLeftovers(this.#containerId);
+  }
+
+  async #fillAnother(
+    workspace: ContainerWorkspace,
+    { id, error, signal }: { id: string; error: Error; signal: AbortSignal },
+  ): Promise<ReplacedContainer> {
+    await workspace.container.replace(id, error, signal);
+    const before = new Set(this.#pendingNotes);
+    const { containerId, notes, standingNotes } = await workspace.prepare(signal);
+    this.#setContainer(containerId);
+    const all = [...this.#filterUnsent(standingNotes), ...notes];
+    const unsent = all.filter((note) => !before.has(note));
+    this.#pendingNotes = [...this.#pendingNotes, ...unsent];
+    return { containerId: id, notes: unsent };
   }
 
   #setContainer(containerId: string | null): void {

@@ -4,6 +4,7 @@ import type { OpenAIRequestError } from "../errors/request-error.ts";
 import { History, type HistoryMark } from "../history/history.ts";
 import { findRepair, getContainerId } from "../history/history-repairs.ts";
 import { historySlice } from "../history/history-slice.ts";
+import { type ResumePoint, resumePointSlice } from "../history/resume-point.ts";
 import type { WireItem } from "../wire.ts";
 import type { ConversationSettings } from "./conversation-settings.ts";
 import type { CarriedOverWindow } from "./conversation-window.ts";
@@ -11,8 +12,13 @@ import type { CarriedOverWindow } from "./conversation-window.ts";
 /** The texts of a prompt by role; `null` for a role without text. */
 export type PromptTexts = Readonly<Record<MessageRole, string | null>>;
 
-/** What a conversation starts with. */
-export interface ConversationStart {
+/** The start of a conversation: a prompt, or the stored history of an interrupted evaluation. */
+export type ConversationStart =
+  | PromptStart
+  | { readonly carried: CarriedOverWindow; readonly resumed: ResumePoint };
+
+/** The start of a conversation whose evaluation begins. */
+export interface PromptStart {
   /** The compacted window of an earlier conversation. */
   readonly carried: CarriedOverWindow;
   readonly prompt: PromptTexts;
@@ -57,29 +63,27 @@ export class ConversationHistory {
   constructor(
     settings: ConversationSettings,
     publish: (event: AdapterEvent) => void,
-    { carried, prompt, hasUserMessages }: ConversationStart,
+    start: ConversationStart,
   ) {
     const { session, continues, modelConfig } = settings;
     this.#settings = settings;
     this.#publish = publish;
     session.register(historySlice);
-    const items = continues ? session.get(historySlice) : [];
-    const history = new History({ stored: modelConfig.store !== false, items });
+    if (session.isStored) session.register(resumePointSlice);
+    const resumed = "resumed" in start ? start.resumed : undefined;
+    const items = continues || resumed ? session.get(historySlice) : [];
+    const history = new History({ stored: modelConfig.store !== false, items, resumed });
     this.#history = history;
     this.#reportRepair("the stored history was incomplete", history.dropped);
+    const { carried } = start;
     if (carried.discarded !== null) {
       const compactions = history.drop(({ type }) => type === "compaction");
       this.#reportRepair(carried.discarded, compactions);
     }
-    // System text that the conversation already has is sent again only if there is nothing else to
-    // answer: no message of the user, and no output of a call.
-    if (prompt.system !== null && (hasUserMessages || history.endsWithInput)) {
-      history.adoptSystemText(prompt.system);
-    }
     this.startsCompacted = items.length === 0 && carried.items.length > 0;
-    if (this.startsCompacted) {
-      history.setPrompt(prompt.system);
-      history.add(carried.items);
+    if ("prompt" in start) this.#startWithPrompt(start);
+    else if (start.resumed.nextNotes) {
+      this.keepCompacted(start.resumed.turn + 1, start.resumed.nextNotes);
     }
     this.#restorePoint = history.mark();
   }
@@ -146,6 +150,18 @@ export class ConversationHistory {
     const dropped = repair ? this.#history.drop((item) => repair.matches(item)) : [];
     if (repair) this.#reportRepair(repair.reason, dropped);
     return dropped.length > 0;
+  }
+
+  #startWithPrompt({ prompt, hasUserMessages, carried }: PromptStart): void {
+    const history = this.#history;
+    // System text that the conversation already has is sent again only if there is nothing else to
+    // answer: no message of the user, and no output of a call.
+    if (prompt.system !== null && (hasUserMessages || history.endsWithInput)) {
+      history.adoptSystemText(prompt.system);
+    }
+    if (!this.startsCompacted) return;
+    history.setPrompt(prompt.system);
+    history.add(carried.items);
   }
 
   /** Drops the calls that ran in lost containers, once per container. */

@@ -3,6 +3,7 @@ import type { AdapterEvent } from "../../adapter/events.ts";
 import type { Turn } from "../../adapter/model-client.ts";
 import { raceAbort } from "../../base/clock.ts";
 import { getErrorMessage } from "../../base/errors.ts";
+import type { UnknownRecord } from "../../base/json.ts";
 import { addUsage, noUsage, type TokenUsage } from "../../base/usage.ts";
 import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
 import {
@@ -14,6 +15,7 @@ import {
 } from "../compaction/compact-items.ts";
 import { CompactionPacer } from "../compaction/compaction-pacer.ts";
 import { compactionSlice } from "../compaction/compaction-state.ts";
+import { readWindowState, type TokenCount, type WindowState } from "../compaction/window-state.ts";
 import { CompactionError } from "../errors/errors.ts";
 import { OpenAIRequestError } from "../errors/request-error.ts";
 import type { History } from "../history/history.ts";
@@ -21,8 +23,8 @@ import { classifyItem, getPairSide } from "../history/history-pairs.ts";
 import { withRetries } from "../http/retry.ts";
 import { getMessageText } from "../request/request.ts";
 import type { WireItem } from "../wire.ts";
-import type { RequestBase } from "./attempt-exchange.ts";
 import type { ConversationSettings } from "./conversation-settings.ts";
+import type { RequestBase } from "./send-request.ts";
 
 /** The request to measure against the threshold. */
 export interface MeasuredRequest {
@@ -42,8 +44,7 @@ export class ConversationWindow {
   readonly #settings: ConversationSettings;
   readonly #publish: (event: AdapterEvent) => void;
   /** The provider's last token count, with the byte sizes of the history and request base at that time. */
-  #lastCount: { readonly tokens: number; readonly bytes: number; readonly base: number } | null =
-    null;
+  #lastCount: TokenCount | null = null;
   /** The size in bytes of the current request's base. */
   #baseBytes = 0;
   /** The number of items after the last compaction. Compaction waits until it grows. */
@@ -79,6 +80,24 @@ export class ConversationWindow {
     const discarded = `it was compacted for the model "${compactedFor}", but the model is now "${model}"`;
     this.#publish({ type: "CompactionDiscarded", reason: discarded });
     return { items: [], discarded };
+  }
+
+  /** The state that `resume` restores, as JSON. */
+  get state(): WindowState {
+    const compactedTo = this.#itemsAfterCompaction;
+    const usage = this.#usage.totalTokens > 0 ? this.#usage : null;
+    return { lastCount: this.#lastCount, compactedTo, usage, ...this.#pacer.state };
+  }
+
+  /** Restores the state after a turn of an interrupted evaluation. Its history has the window. */
+  resume(state: UnknownRecord): CarriedOverWindow {
+    const carried = this.loadCarriedOver({ isNested: false });
+    const { lastCount, compactedTo, usage, ...paced } = readWindowState(state);
+    this.#lastCount = lastCount;
+    this.#itemsAfterCompaction = compactedTo;
+    this.#usage = usage ?? noUsage;
+    this.#pacer.resume(paced);
+    return { ...carried, items: [] };
   }
 
   /** Called when the history starts with a carried-over window, which is not compacted again. */

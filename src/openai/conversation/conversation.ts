@@ -1,18 +1,30 @@
 import { type AdapterEvent, publishEvent } from "../../adapter/events.ts";
 import type {
   FinishedConversation,
+  HistoryStep,
   HostedCall,
   ModelClient,
   Omission,
+  ResumedTurn,
   Turn,
   TurnRequest,
 } from "../../adapter/model-client.ts";
 import { addUsage, noUsage } from "../../base/usage.ts";
 import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
+import type { WorkspaceManifest } from "../../prompt/sections/workspace-slice.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import { withoutText } from "../codecs/message-text.ts";
 import { checkZeroRetentionInput, checkZeroRetentionPrompt } from "../compaction/zero-retention.ts";
 import type { OpenAIRequestError } from "../errors/request-error.ts";
+import type { History } from "../history/history.ts";
+import {
+  addResumePoint,
+  getResumePoint,
+  mayBeHosted,
+  type NewPoint,
+  resumePointSlice,
+} from "../history/resume-point.ts";
+import { canRunInBackground, type RawResponse } from "../http/background-calls.ts";
 import { createAttachmentMessage, createInputMessage } from "../request/attachments.ts";
 import {
   collectHeaders,
@@ -23,20 +35,21 @@ import {
   toOutputItem,
 } from "../request/request.ts";
 import { checkHostedTools, toWireEntries } from "../request/tool-support.ts";
-import { mapTools, readResponse } from "../response/response.ts";
+import { mapTools, readHostedCalls, readResponse } from "../response/response.ts";
 import { collectToolSecrets, readSecrets } from "../secrets.ts";
 import type { WireItem } from "../wire.ts";
-import {
-  attemptExchange,
-  type RawResponse,
-  type RequestBase,
-  toEvaluationError,
-} from "./attempt-exchange.ts";
+import { attemptExchange, toEvaluationError } from "./attempt-exchange.ts";
+import { BackgroundTurn } from "./background-turn.ts";
 import { checkContainers } from "./check-containers.ts";
-import { ConversationContainer, type PromptWorkspace } from "./conversation-container.ts";
+import {
+  ConversationContainer,
+  type PromptWorkspace,
+  type ReplacedContainer,
+} from "./conversation-container.ts";
 import { ConversationHistory, developerMessage, type PromptTexts } from "./conversation-history.ts";
 import type { ConversationSettings } from "./conversation-settings.ts";
 import { ConversationWindow } from "./conversation-window.ts";
+import type { RequestBase } from "./send-request.ts";
 
 /** One evaluation's conversation with the Responses API, driven by the loop in `evaluate`. */
 export class Conversation implements ModelClient {
@@ -48,6 +61,8 @@ export class Conversation implements ModelClient {
   readonly #window: ConversationWindow;
   #history: ConversationHistory | null = null;
   #base: CachedBase | null = null;
+  /** The last turn, if the provider runs responses in the background. */
+  #background: BackgroundTurn | null = null;
   /** The messages with the prompt's attachments and the user's input. */
   #userMessages: Promise<readonly WireItem[]> | null = null;
   #hasCheckedContainers = false;
@@ -94,17 +109,46 @@ export class Conversation implements ModelClient {
     }
   }
 
+  /**
+   * Continues the stored history as it is, also with calls that have no output yet. Throws
+   * `InvalidOptionError` if the session does not have it.
+   */
+  resume({ number, turn, rendered }: ResumedTurn): Turn {
+    const { session, codecs } = this.#settings;
+    const point = getResumePoint(session, number);
+    const resumed = this.#window.resume(point.window);
+    const publish = (event: AdapterEvent) => this.#publish(event);
+    const start = { carried: resumed, resumed: point };
+    this.#history = new ConversationHistory(this.#settings, publish, start);
+    this.#turns.push(point.earlier, [...point.sent, ...point.answer]);
+    this.#container.onResumed(this.#history.history.items, this.#turns.flat());
+    for (const tool of rendered.hostedTools) this.#tools.set(tool.name, tool);
+    this.#lastRequest = { base: this.#getRequestBase({ rendered, toolChoice: "auto" }), rendered };
+    const getEntries = () => this.#toEntries(rendered);
+    // The event has shortened calls, and none that are delegated.
+    return { ...turn, ...readHostedCalls(point.answer, { rendered, codecs, getEntries }) };
+  }
+
   /** Compacts a conversation that is too long, for the next evaluation. Reports failures as an event. */
   async finish({ signal }: { readonly signal: AbortSignal }): Promise<FinishedConversation> {
     const history = this.#history?.history;
     if (!history || !this.#lastRequest) return { usage: noUsage };
+    const files = await this.#container.finish(signal);
     const isCompacted = await this.#window.onFinish(history, { ...this.#lastRequest, signal });
-    const usage = this.#window.takeUsage();
-    return isCompacted ? { usage, history: history.takeStep() } : { usage };
+    // Before the usage is taken: if the process is lost before it is stored, the step has it.
+    const step = isCompacted && { history: this.#takeStep(history) };
+    const usage = addUsage(files.usage, this.#window.takeUsage());
+    return { ...files, usage, ...step };
+  }
+
+  /** Keeps the files that a local call may have changed, for other processes. */
+  async keepFiles(): Promise<WorkspaceManifest | null> {
+    return await this.#container.keepFiles();
   }
 
   /** Removes the files and containers that were created only for this conversation. */
   async end(): Promise<void> {
+    await this.#background?.close();
     await this.#container.close();
   }
 
@@ -122,10 +166,14 @@ export class Conversation implements ModelClient {
 
   /** Step 1: prepares the container, the request and the history. */
   async #prepare(request: TurnRequest): Promise<TurnWork> {
-    const { rendered, signal, input = [] } = request;
+    const { rendered, input = [] } = request;
     const { compaction } = this.#settings;
     if (compaction.zdrMode) checkZeroRetentionInput(input, compaction);
-    const notes = await this.#container.prepare(rendered.promptName, signal);
+    const isSubmitted = request.submittedId !== undefined && this.#getBackground(request) !== null;
+    const { signal } = request;
+    const notes = await this.#container.prepare(rendered.promptName, { signal, isSubmitted });
+    const kept = await this.#container.keepFiles();
+    if (kept) await request.onKept?.(kept);
     this.#history ??= this.#startHistory(request);
     const base = this.#getRequestBase(request);
     await this.#checkContainers(base, request);
@@ -146,10 +194,17 @@ export class Conversation implements ModelClient {
 
   /** Step 3: compacts a history that is too long, this turn's items included. */
   async #compactIfNeeded({ conversation, request, base, notes }: TurnWork): Promise<void> {
-    const { rendered, signal, turn } = request;
+    const { rendered, signal, turn, isNested, submittedId } = request;
+    if (submittedId !== undefined) return; // the process that submitted the turn has done it
     const measured = { base, rendered, signal };
     const isCompacted = await this.#window.compactIfNeeded(conversation.history, measured);
-    if (isCompacted) conversation.keepCompacted(turn, notes);
+    if (!isCompacted) return;
+    conversation.keepCompacted(turn, notes);
+    if (turn > 1 && !isNested && this.#settings.session.isStored) {
+      // If the process is lost, the compaction is not paid for again.
+      const step = this.#takeStep(conversation.history, { nextNotes: notes });
+      this.#publish({ type: "HistoryAdvanced", turn: turn - 1, ...step });
+    }
   }
 
   /** Step 4: sends the request, and retries once if the cause of a failure can be repaired. */
@@ -168,12 +223,24 @@ export class Conversation implements ModelClient {
     );
   }
 
-  async #attempt({ conversation, base, request }: TurnWork) {
+  async #attempt(work: TurnWork) {
+    const { conversation, base, request } = work;
     const { signal, observer, turn, rendered } = request;
     const getEntries = () => this.#toEntries(rendered);
     const listener = observer ? { observer, turn, getEntries } : null;
     const { history } = conversation;
-    return await attemptExchange({ history, base, signal, listener }, this.#settings);
+    const renew = () => this.#renewRequest(work);
+    const exchange = { history, base, signal, listener, renew };
+    return await attemptExchange(exchange, this.#settings, this.#getBackground(request));
+  }
+
+  /** Returns the turn's state in the background. Attempts of the same turn share it. */
+  #getBackground(request: TurnRequest): BackgroundTurn | null {
+    const { client, delivery } = this.#settings;
+    if (!delivery.isBackground || !canRunInBackground(client)) return null;
+    if (this.#background?.request === request) return this.#background;
+    this.#background = new BackgroundTurn(request, client);
+    return this.#background;
   }
 
   /** Step 5: reads the response and adds it to the history. */
@@ -194,7 +261,19 @@ export class Conversation implements ModelClient {
     const usage = await this.#container.afterTurn({ turn, items, tools: base.value.tools }, signal);
     this.#lastRequest = { base, rendered };
     const own = addUsage(usage, this.#window.takeUsage());
-    return { ...turn, usage: addUsage(turn.usage, own), history: history.takeStep() };
+    const step = this.#takeStep(history, { items: { sent: work.items, answer: items } });
+    const workspace = (await this.#container.keepFiles()) ?? undefined;
+    return { ...turn, usage: addUsage(turn.usage, own), history: step, workspace };
+  }
+
+  /** Returns the changes of the history. In a stored session, the evaluation can be resumed after them. */
+  #takeStep(history: History, added: Pick<NewPoint, "items" | "nextNotes"> = {}): HistoryStep {
+    const { session } = this.#settings;
+    const step = history.takeStep();
+    if (!session.isStored) return step;
+    const before = session.get(resumePointSlice);
+    const window = { ...this.#window.state };
+    return addResumePoint(step, history.places, { ...added, window, before });
   }
 
   #toEntries({ hostedTools }: RenderedPrompt) {
@@ -202,7 +281,10 @@ export class Conversation implements ModelClient {
   }
 
   /** Returns the request without its input. It is serialized again only after a change. */
-  #getRequestBase({ rendered, toolChoice }: TurnRequest): RequestBase {
+  #getRequestBase({
+    rendered,
+    toolChoice,
+  }: Pick<TurnRequest, "rendered" | "toolChoice">): RequestBase {
     const cached = this.#base;
     const { env } = this.#container;
     const isSame = cached?.rendered === rendered && cached.toolChoice === toolChoice;
@@ -274,10 +356,21 @@ export class Conversation implements ModelClient {
   async #replaceContainer(work: TurnWork, error: OpenAIRequestError): Promise<boolean> {
     const { signal, rendered } = work.request;
     const replaced = await this.#container.replace(error, rendered.promptName, signal);
-    if (!replaced) return false;
-    work.conversation.replaceContainer(replaced.containerId, replaced.notes);
+    if (replaced) this.#useReplacement(work, replaced);
+    return replaced !== null;
+  }
+
+  /** Returns the request for a turn that is sent again because the provider no longer has its response. */
+  async #renewRequest(work: TurnWork): Promise<RequestBase> {
+    const { signal, rendered } = work.request;
+    const replaced = await this.#container.replaceUncertain(rendered.promptName, signal);
+    if (replaced) this.#useReplacement(work, replaced);
+    return work.base;
+  }
+
+  #useReplacement(work: TurnWork, { containerId, notes }: ReplacedContainer): void {
+    work.conversation.replaceContainer(containerId, notes);
     work.base = this.#getRequestBase(work.request);
-    return true;
   }
 
   #publish(event: AdapterEvent): void {
@@ -321,11 +414,6 @@ async function createUserMessages({
 function toContextManagement(threshold: number | null): object {
   if (threshold === null) return {};
   return { context_management: [{ type: "compaction", compact_threshold: threshold }] };
-}
-
-/** Whether a codec may read the item. Others are not retained, to save memory in long evaluations. */
-function mayBeHosted({ type }: WireItem): boolean {
-  return type !== "function_call" && type !== "function_call_output" && type !== "reasoning";
 }
 
 /** Drops the items that the error is about. The container in the request is alive. */

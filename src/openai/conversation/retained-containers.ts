@@ -1,6 +1,7 @@
 import type { AdapterEvent } from "../../adapter/events.ts";
 import type { Turn } from "../../adapter/model-client.ts";
 import { getErrorMessage } from "../../base/errors.ts";
+import { workspaceSlice } from "../../prompt/sections/workspace-slice.ts";
 import { ContainerCalls } from "../http/container-calls.ts";
 import { withRetries } from "../http/retry.ts";
 import type { ConversationSettings } from "./conversation-settings.ts";
@@ -32,19 +33,42 @@ export class RetainedContainers {
       if (containerId === undefined) continue;
       const isCallers = callerContainers.has(containerId);
       const until = isCallers ? "you remove it" : "the evaluation ends";
-      const isNew = this.#publishOnce(containerId, until);
+      const isNew = this.#publishOnce(containerId, until, isCallers);
       if (isNew && !isCallers) this.#toRemove.add(containerId);
     }
   }
 
+  /** Called when a recorded container was deleted. */
+  onDeleted(containerId: string): void {
+    this.#publish({ type: "DataReleased", containerId });
+  }
+
   /** Removes the recorded containers. A failure is logged, not thrown. */
   async removeAll(): Promise<void> {
+    await this.#remove(this.#toRemove);
+  }
+
+  /**
+   * Removes the containers that other processes have left on the session, except `inUse`. A failure is logged, not
+   * thrown.
+   */
+  async removeLeftovers(inUse: string | null): Promise<void> {
+    const { session } = this.#settings;
+    if (!session.isStored) return;
+    session.register(workspaceSlice);
+    if (inUse !== null) recordedHere.add(inUse);
+    const { heldContainers } = session.get(workspaceSlice);
+    await this.#remove(heldContainers.filter((id) => !recordedHere.has(id)));
+  }
+
+  async #remove(ids: Iterable<string>): Promise<void> {
     const { client, logger } = this.#settings;
     const calls = new ContainerCalls(client);
     const { signal } = new AbortController(); // removes data even after an abort
-    for (const id of this.#toRemove) {
+    for (const id of ids) {
       try {
         await withRetries(() => calls.remove(id, { signal }), this.#settings, signal);
+        this.onDeleted(id);
       } catch (error) {
         const problem = getErrorMessage(error);
         logger.error("could not remove a container that retains data", { id, problem });
@@ -53,10 +77,15 @@ export class RetainedContainers {
   }
 
   /** Publishes a container once. Returns whether it was new. */
-  #publishOnce(containerId: string, until: string): boolean {
+  #publishOnce(containerId: string, until: string, isCallers = false): boolean {
     if (this.#published.has(containerId)) return false;
     this.#published.add(containerId);
-    this.#publish({ type: "DataHeld", containerId, until });
+    recordedHere.add(containerId);
+    const event = { type: "DataHeld", containerId, until } as const;
+    this.#publish(isCallers ? { ...event, isCallers } : event);
     return true;
   }
 }
+
+/** The containers that this process uses or has used. The others of a session were left by other processes. */
+const recordedHere = new Set<string>();

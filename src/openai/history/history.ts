@@ -1,4 +1,5 @@
 import type { HistoryStep } from "../../adapter/model-client.ts";
+import { readString } from "../../base/json.ts";
 import type { WireItem } from "../wire.ts";
 import {
   classifyItem,
@@ -17,13 +18,28 @@ import { ItemBytes, serializeItem } from "./item-bytes.ts";
 export interface HistoryOptions extends StorageMode {
   /** Items from an earlier conversation to continue. @default none */
   readonly items?: readonly object[] | undefined;
+  /**
+   * Where the prompt is in `items`, if they are resumed: taken as they are, also with calls that have no
+   * output yet. @default the items are repaired
+   */
+  readonly resumed?: PromptPlaces | undefined;
+}
+
+/** Where the messages of the evaluation's prompt are. An index is `null` without such an item. */
+export interface PromptPlaces {
+  /** The index of the system text. */
+  readonly system: number | null;
+  /** The index of the text for the user. */
+  readonly user: number | null;
+  /** The text for the user that a compaction has replaced; `null` before one has. */
+  readonly compactedUser: string | null;
 }
 
 /** A restore point of a history. It stays valid after any later change. */
 export interface HistoryMark {
   readonly contents: HistoryContents;
   readonly count: number;
-  readonly prompt: PromptPlaces;
+  readonly prompt: OpenPrompt;
 }
 
 /**
@@ -36,18 +52,21 @@ export class History {
   readonly #storage: StorageMode;
   #contents = createContents();
   #pairMonitor: PairMonitor;
-  #prompt: PromptPlaces = NO_PROMPT;
+  #prompt: OpenPrompt = NO_PROMPT;
   #hasAttachments = false;
   /** The items at the last step, and how many of them are known to be unchanged since. */
   #lastStep: { readonly items: readonly WireItem[]; readonly count: number };
 
   /** Throws `WinkError` for items that cannot be serialized, as does every method that adds one. */
-  constructor({ stored, items = [] }: HistoryOptions) {
+  constructor({ stored, items = [], resumed }: HistoryOptions) {
     this.#storage = { stored };
     this.#pairMonitor = new PairMonitor(this.#storage);
-    const { items: kept, dropped } = keepValidHistory(items, this.#storage);
+    const { items: kept, dropped } = resumed
+      ? { items: items as readonly WireItem[], dropped: [] }
+      : keepValidHistory(items, this.#storage);
     this.dropped = dropped;
     this.add(kept);
+    if (resumed) this.#prompt = { ...resumed, opening: null };
     this.#lastStep = { items: this.#contents.items, count: countCommonPrefix(items, kept) };
   }
 
@@ -83,6 +102,11 @@ export class History {
   /** The size of all items in bytes, in the form that is sent. */
   get byteLength(): number {
     return this.#contents.bytes.length;
+  }
+
+  /** Where the prompt is. */
+  get places(): PromptPlaces {
+    return this.#prompt;
   }
 
   /** Returns the ids of the containers that calls ran in. */
@@ -160,7 +184,7 @@ export class History {
     const start = prompt.length + window.length;
     const userItem = user === null ? undefined : this.items[user];
     const isUserOpen = userItem !== undefined && isOpen(user);
-    const compactedUser = isUserOpen ? null : userItem?.["content"];
+    const compactedUser = isUserOpen || !userItem ? null : readString(userItem, "content");
     this.#setContents(createContents(), {
       system: system === null ? null : 0,
       user: isUserOpen ? start + opened.indexOf(userItem) : null,
@@ -238,7 +262,7 @@ export class History {
     return dropped;
   }
 
-  #setContents(contents: HistoryContents, prompt: PromptPlaces): void {
+  #setContents(contents: HistoryContents, prompt: OpenPrompt): void {
     this.#contents = contents;
     this.#prompt = prompt;
     this.#pairMonitor = new PairMonitor(this.#storage);
@@ -252,19 +276,13 @@ export class History {
   }
 }
 
-/** Where the messages of the evaluation's prompt are. An index is `null` without such an item. */
-interface PromptPlaces {
-  /** The index of the system text. */
-  readonly system: number | null;
-  /** The index of the text for the user. */
-  readonly user: number | null;
+/** The prompt in a history. */
+interface OpenPrompt extends PromptPlaces {
   /** The index of the first item that is not compacted, because the model has not answered it yet. */
   readonly opening: number | null;
-  /** The text for the user that a compaction has replaced; `null` before one has. */
-  readonly compactedUser: unknown;
 }
 
-const NO_PROMPT: PromptPlaces = Object.freeze({
+const NO_PROMPT: OpenPrompt = Object.freeze({
   system: null,
   user: null,
   opening: null,

@@ -6,7 +6,7 @@ import type { CallOptions, OpenAIClient } from "./client.ts";
 import type { StreamReceiver } from "./http.ts";
 import { startIdleTimeout } from "./idle-timeout.ts";
 import { getRequestId, parseJsonResponse } from "./json-response.ts";
-import { type EventData, type TextDelta, toTextDelta } from "./sse-reader.ts";
+import { type EventData, type TextDelta, toSequenceNumber, toTextDelta } from "./sse-reader.ts";
 
 /** Whether a client returns a stream of events if the request asks for one. */
 export function canStream({ responses }: OpenAIClient): boolean {
@@ -15,22 +15,21 @@ export function canStream({ responses }: OpenAIClient): boolean {
 
 /** A streamed request of a client that is not the built-in one. */
 export interface ClientRequest {
-  /** Contains `stream: true`. */
-  readonly body: object;
+  /** The options with which the request was sent. */
   readonly options: CallOptions & { readonly timeout: number };
   readonly context: RequestContext;
 }
 
 /**
- * Sends a streamed request with a client such as the official one, and passes the events to
+ * Waits for a streamed request of a client such as the official one, and passes the events to
  * `receiver`. A response that is not a stream of events is returned as it is.
  */
-export async function streamWithClient(
-  client: OpenAIClient,
-  { body, options, context }: ClientRequest,
+export async function receiveFromClient(
+  call: PromiseLike<unknown>,
+  { options, context }: ClientRequest,
   receiver: StreamReceiver,
 ): Promise<{ readonly value: unknown; readonly requestId: string | null }> {
-  const { data, response, requestId } = await openStream(client.responses.create(body, options));
+  const { data, response, requestId } = await openStream(call);
   const header = (name: string) => response?.headers.get(name) ?? null;
   if (response && readContentType(header) !== "text/event-stream") {
     const text = await response.text();
@@ -137,6 +136,10 @@ class ParsedEvent implements EventData {
 
   readDelta(): TextDelta {
     return toTextDelta(this.#value);
+  }
+
+  readNumber(): number | null {
+    return toSequenceNumber(this.#value);
   }
 
   head(): string {

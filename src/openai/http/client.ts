@@ -13,6 +13,13 @@ export interface OpenAIClient {
      * not called. Without it, the client's responses are not streamed.
      */
     readonly stream?: unknown;
+    /**
+     * `GET /responses/{id}`. With `stream: true` in `query`, it returns an async iterable of events.
+     * Required only for `delivery: "background"`.
+     */
+    retrieve?(responseId: string, query: object, options?: CallOptions): PromiseLike<unknown>;
+    /** `POST /responses/{id}/cancel`. Required only for `delivery: "background"`. */
+    cancel?(responseId: string, options?: CallOptions): PromiseLike<unknown>;
     /** `POST /responses/compact`. Required only for compaction. */
     compact?(body: object, options?: CallOptions): PromiseLike<unknown>;
     /** Token counting. Required only for compaction. */
@@ -38,13 +45,19 @@ export interface OpenAIClient {
     create(body: NewFile, options?: CallOptions): PromiseLike<unknown>;
     /** `GET /files/{id}/content`. */
     content(fileId: string, options?: CallOptions): PromiseLike<BinaryAnswer>;
+    /** `DELETE /files/{id}`. Without it, workspaces do not store their archives for later containers. */
+    delete?(fileId: string, options?: CallOptions): PromiseLike<unknown>;
   };
 }
 
 /** The part of a client that manages the files in containers. */
 export interface ContainerFilesClient {
-  /** Uploads a file: `POST /containers/{id}/files`. */
-  create(containerId: string, body: { file: File }, options?: CallOptions): PromiseLike<unknown>;
+  /** Uploads a file, or copies a stored one: `POST /containers/{id}/files`. */
+  create(
+    containerId: string,
+    body: { file: File } | { file_id: string },
+    options?: CallOptions,
+  ): PromiseLike<unknown>;
   /** Returns one page, with `data` and `has_more`: `GET /containers/{id}/files`. */
   list(containerId: string, query: PageQuery, options?: CallOptions): PromiseLike<unknown>;
   /** `DELETE /containers/{id}/files/{file}`. */

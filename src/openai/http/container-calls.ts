@@ -38,6 +38,8 @@ export interface ContainerCallOptions {
 export interface ContainerDownloadOptions extends ContainerCallOptions {
   /** A longer file is an error. */
   readonly maxBytes?: number | undefined;
+  /** Called with the length of each part that arrives. @default nothing */
+  readonly onBytes?: ((bytes: number) => void) | undefined;
 }
 
 /**
@@ -101,6 +103,19 @@ export class ContainerCalls {
     if (uploaded.bytes === file.size) return uploaded;
     const problem = `a file of ${uploaded.bytes} bytes where ${file.size} were sent`;
     throw createUnreadableError(problem, { body: given }, context);
+  }
+
+  /** Copies a stored file into a container. */
+  async attach(
+    containerId: string,
+    fileId: string,
+    options: ContainerCallOptions = {},
+  ): Promise<ContainerFile> {
+    const context = this.#createContext(`POST ${toContainerPath(containerId)}/files`, options);
+    const { files } = this.#client.containers;
+    const body = { file_id: fileId };
+    const given = await sendCall(context, (call) => files.create(containerId, body, call));
+    return parseFile(checkJsonObject(given, context), context);
   }
 
   /** Lists a container's files, fetching pages as needed. */

@@ -18,6 +18,8 @@ export interface DownloadOptions {
    * A longer file is an error. @default the client's limit in memory; no limit when written to disk
    */
   readonly maxBytes?: number | undefined;
+  /** Called with the length of each part that was written to disk. @default nothing */
+  readonly onBytes?: ((bytes: number) => void) | undefined;
 }
 
 /** Downloads a file from a container into memory. */
@@ -68,6 +70,7 @@ export async function saveContainerFile(
     for await (const chunk of streamFile(request)) {
       await wrapHostErrors(file.writeFile(chunk));
       length += chunk.length;
+      options.onBytes?.(chunk.length);
     }
     await wrapHostErrors(file.close());
     return length;

@@ -46,6 +46,23 @@ describe.each(ways)("HttpClient request over %s", (way, transport) => {
     if (way === "undici") expect(request?.headers["user-agent"]).toBe("weakincentives");
   });
 
+  test("retrieves and cancels responses", async () => {
+    const server = await startRawServer((_, response) =>
+      sendResponse(response, 200, { id: "resp_1" }, { "x-request-id": "req_1" }),
+    );
+    const { responses } = openAIClient({ ...transport, baseURL: server.url });
+    const include = ["reasoning.encrypted_content", "web_search_call.action.sources"];
+    const found = await responses.retrieve?.("resp_1", { include, stream: undefined });
+    expect(found).toEqual({ id: "resp_1" });
+    expect(getRequestId(found)).toBe("req_1");
+    await responses.cancel?.("resp_1");
+    expect(server.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      `GET /responses/resp_1?${include.map((field) => `include%5B%5D=${field}`).join("&")}`,
+      "POST /responses/resp_1/cancel",
+    ]);
+    await expect(responses.cancel?.("../containers")).rejects.toThrow("responseId must be an id");
+  });
+
   test("accepts bytes and non-ASCII text as body", async () => {
     const server = await startRawServer((_, response) => sendResponse(response, 200, {}));
     const client = new HttpClient({ ...transport, baseURL: server.url });

@@ -35,6 +35,17 @@ export class HttpClient implements OpenAIClient {
     this.responses = Object.freeze({
       create: async (body: object, options?: CallOptions) =>
         attachRequestId(await this.post("/responses", JSON.stringify(body), options)),
+      retrieve: async (responseId: string, query: object = {}, options?: CallOptions) => {
+        const call = { path: toResponsePath(responseId), query: listQuery(query) };
+        return attachRequestId(await this.#http.requestJson({ method: "GET", ...call }, options));
+      },
+      cancel: async (responseId: string, options?: CallOptions) =>
+        attachRequestId(
+          await this.#http.requestJson(
+            { method: "POST", path: `${toResponsePath(responseId)}/cancel` },
+            options,
+          ),
+        ),
       compact: async (body: object, options?: CallOptions) =>
         attachRequestId(await this.post("/responses/compact", JSON.stringify(body), options)),
       inputTokens: Object.freeze({
@@ -69,7 +80,19 @@ export class HttpClient implements OpenAIClient {
     receiver: StreamReceiver,
     options?: CallOptions,
   ): Promise<JsonResponse> {
-    return await this.#http.postStreamed(path, body, receiver, options);
+    const call = { method: "POST", path, body, type: "application/json" } as const;
+    return await this.#http.requestStream(call, receiver, options);
+  }
+
+  /** Passes the events of an existing response to `receiver`. */
+  async retrieveStreamed(
+    responseId: string,
+    query: object,
+    receiver: StreamReceiver,
+    options?: CallOptions,
+  ): Promise<JsonResponse> {
+    const call = { path: toResponsePath(responseId), query: listQuery(query) };
+    return await this.#http.requestStream({ method: "GET", ...call }, receiver, options);
   }
 
   #createFilesClient(): OpenAIClient["files"] {
@@ -80,6 +103,8 @@ export class HttpClient implements OpenAIClient {
       },
       content: async (fileId: string, options?: CallOptions) =>
         await this.#http.openBinary(`/files/${toUrlSegment(fileId, "fileId")}/content`, options),
+      delete: async (fileId: string, options?: CallOptions) =>
+        await this.#http.delete(`/files/${toUrlSegment(fileId, "fileId")}`, options),
     });
   }
 }
@@ -111,19 +136,22 @@ function createContainersClient(http: Http) {
 
 function createContainerFilesClient(http: Http) {
   return Object.freeze({
-    create: async (containerId: string, { file }: { file: File }, options?: SendOptions) => {
-      const call = {
-        method: "POST",
-        path: toFilesPath(containerId),
-        body: [["file", file]],
-      } as const;
+    create: async (
+      containerId: string,
+      body: { file: File } | { file_id: string },
+      options?: SendOptions,
+    ) => {
+      const path = toFilesPath(containerId);
+      if (!("file" in body))
+        return attachRequestId(await http.post(path, JSON.stringify(body), options));
+      const call = { method: "POST", path, body: [["file", body.file]] } as const;
       return attachRequestId(await http.requestJson(call, options));
     },
     list: async (containerId: string, query: object, options?: SendOptions) => {
       const call = {
         method: "GET",
         path: toFilesPath(containerId),
-        query: stringifyQuery(query),
+        query: listQuery(query),
       } as const;
       return attachRequestId(await http.requestJson(call, options));
     },
@@ -152,7 +180,14 @@ function toFilePath(containerId: string, fileId: string): string {
   return `${toFilesPath(containerId)}/${toUrlSegment(fileId, "fileId")}`;
 }
 
-function stringifyQuery(query: object): Record<string, string> {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
+function toResponsePath(responseId: string): string {
+  return `/responses/${toUrlSegment(responseId, "responseId")}`;
+}
+
+/** Lists query parameters. An array becomes one parameter for each value, as in `include[]=…`. */
+function listQuery(query: object): readonly (readonly [string, string])[] {
+  return Object.entries(query).flatMap(([name, value]) => {
+    if (Array.isArray(value)) return value.map((one) => [`${name}[]`, String(one)] as const);
+    return value === undefined ? [] : [[name, String(value)] as const];
+  });
 }

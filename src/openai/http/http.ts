@@ -41,7 +41,7 @@ export interface ApiCall {
   /** Relative to the base URL. */
   readonly path: string;
   /** Added to the query parameters of every request. */
-  readonly query?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>> | readonly (readonly [string, string])[];
   readonly body?: HttpRequest["body"];
   /** The body's content type. Omitted for forms: the transport sets it with the boundary. */
   readonly type?: string;
@@ -100,18 +100,16 @@ export class Http {
   }
 
   /**
-   * Posts serialized JSON that asks for a stream, and passes its events to `receiver`. A response that
-   * is not a stream of events is parsed as JSON.
+   * Sends a request for a stream, and passes its events to `receiver`. A response that is not a stream
+   * of events is parsed as JSON.
    */
-  async postStreamed(
-    path: string,
-    body: string | Uint8Array,
+  async requestStream(
+    call: ApiCall,
     receiver: StreamReceiver,
     options?: SendOptions,
   ): Promise<JsonResponse> {
     const accept = `${EVENT_STREAM}, application/json`;
-    const call = { method: "POST", path, body, type: "application/json", accept } as const;
-    const opened = await this.#open(call, options);
+    const opened = await this.#open({ ...call, accept }, options);
     const { header, requestId, context } = opened;
     if ((header("content-type") ?? "").toLowerCase().startsWith(EVENT_STREAM)) {
       return { value: await this.#readEvents(opened, receiver), requestId };
@@ -206,7 +204,7 @@ export class Http {
   ): Omit<HttpRequest, "signal" | "timeoutMs"> {
     const { method, path, query, body = null, type, accept = "application/json" } = call;
     const settings = this.#settings;
-    const added = new URLSearchParams(query).toString();
+    const added = new URLSearchParams(Object(query)).toString();
     const questions = [settings.query.slice(1), added].filter((part) => part !== "").join("&");
     const own = { accept, ...(type && { "content-type": type }) };
     return {

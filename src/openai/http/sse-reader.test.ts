@@ -108,6 +108,39 @@ describe("SseReader", () => {
     });
   });
 
+  describe("readNumber()", () => {
+    function readNumbers(events: readonly string[], chunkBytes: number) {
+      const seen: unknown[] = [];
+      const reader = new SseReader((_name, data) => seen.push(data.readNumber()), 1_000_000);
+      const bytes = encode(events.map((data) => `event: d\n${data}\n\n`).join(""));
+      for (let at = 0; at < bytes.length; at += chunkBytes) {
+        reader.push(bytes.subarray(at, at + chunkBytes));
+      }
+      return seen;
+    }
+
+    test.each([1, 7, 10_000])("returns the event's own number, in chunks of %d bytes", (size) => {
+      const events: readonly (readonly [data: string, number: number | null])[] = [
+        ['data: {"type":"d","sequence_number":7,"delta":"a"}', 7],
+        ['data: {"type":"d","delta":"a","sequence_number":123456789}', 123_456_789],
+        ['data: {"type":"d","sequence_number": 12}', 12],
+        ['data: {"item":{"sequence_number":3},"sequence_number":8}', 8],
+        ['data: {"delta":"{\\"sequence_number\\":3","sequence_number":9}', 9],
+        ['data: {"delta":"\\"sequence_number\\":3","sequence_number":10}', 10],
+        ['data: {"delta":"Zürich","sequence_number":11}', 11],
+        ['data: {"type":"d",\ndata: "sequence_number":13}', 13],
+        ['data: {"type":"d"}', null],
+        ['data: {"sequence_number":null}', null],
+        ['data: {"type":"d","sequence_number":14}', 14],
+      ];
+      const numbers = readNumbers(
+        events.map(([data]) => data),
+        size,
+      );
+      expect(numbers).toEqual(events.map(([, number]) => number));
+    });
+  });
+
   test("skips a byte order mark, also across chunks", () => {
     const bytes = encode('\uFEFFdata: {"type":"a"}\n\n');
     expect(read([bytes])).toEqual([["a", { type: "a" }]]);

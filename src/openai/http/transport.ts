@@ -1,6 +1,7 @@
 import { raceAbort } from "../../base/clock.ts";
 import type { HeaderLookup } from "../errors/retry-after.ts";
 import { TransportBodyError } from "../errors/transport-errors.ts";
+import { CountedFile } from "./counted-file.ts";
 
 /** One request, ready to be sent. */
 export interface HttpRequest {
@@ -185,7 +186,8 @@ async function* generatePieces(
       yield part;
       continue;
     }
-    const isNative = part.stream === Blob.prototype.stream; // a custom stream may reuse its memory
+    // A custom stream may reuse its memory.
+    const isNative = part.stream === Blob.prototype.stream || part instanceof CountedFile;
     for await (const piece of iterateStream(part.stream())) {
       if (isNative) spare(piece);
       yield piece;

@@ -1,5 +1,4 @@
 import { getErrorMessage, InvalidOptionError } from "../../base/errors.ts";
-import { readStringOrNull } from "../../base/json.ts";
 import { loadFileSystem } from "../../host/load-file-system.ts";
 import {
   checkKeys,
@@ -8,11 +7,8 @@ import {
   integerCheck,
   optional,
 } from "../../tools/config-checks.ts";
-import { toRequestError } from "../errors/request-error.ts";
-import { readSecrets } from "../secrets.ts";
-import type { WireItem } from "../wire.ts";
 import type { FilePurpose, NewFile, OpenAIClient } from "./client.ts";
-import { checkJsonObject, createUnreadableError } from "./json-response.ts";
+import { MAX_FILE_BYTES, storeFile } from "./stored-files.ts";
 import { checkFileType } from "./uploadable-types.ts";
 
 const refuse = InvalidOptionError.at("uploadFile(path)");
@@ -61,17 +57,7 @@ export async function uploadFile(
     purpose: options.purpose ?? "user_data",
     ...(seconds !== undefined && { expires_after: { anchor: "created_at", seconds } }),
   };
-  const context = { request: "POST /files", secrets: readSecrets(client), signal };
-  let result: WireItem;
-  try {
-    const given: unknown = await client.files.create(body, { maxRetries: 0, signal });
-    result = checkJsonObject(given, context);
-  } catch (thrown) {
-    throw toRequestError(thrown, context);
-  }
-  const id = readStringOrNull(result, "id");
-  if (id) return { id };
-  throw createUnreadableError("an object without an id", { body: result }, context);
+  return { id: await storeFile(client, body, signal) };
 }
 
 function checkOptions(path: string, options: UploadFileOptions): void {
@@ -84,9 +70,6 @@ function checkOptions(path: string, options: UploadFileOptions): void {
     signal: deferCheck,
   });
 }
-
-/** OpenAI's limit for one file. */
-const MAX_FILE_BYTES = 512 * 1024 * 1024;
 
 async function openFile(path: string, options: UploadFileOptions): Promise<File> {
   const {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ResponsePart } from "../../adapter/turn-observer.ts";
-import { type EventData, toTextDelta } from "../http/sse-reader.ts";
+import { type EventData, toSequenceNumber, toTextDelta } from "../http/sse-reader.ts";
 import { ResponseParts } from "./response-parts.ts";
 
 /** An event whose data is this value. */
@@ -11,6 +11,7 @@ function createData(value: unknown): EventData {
     keep: () => () => value,
     readDelta: () => toTextDelta(value),
     head: () => text.slice(0, 512),
+    readNumber: () => toSequenceNumber(value),
   };
 }
 

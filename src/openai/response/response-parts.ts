@@ -6,7 +6,7 @@ import type { EventData } from "../http/sse-reader.ts";
 import type { WireItem } from "../wire.ts";
 import { findCallKind, type SentTools } from "./default-calls.ts";
 
-/** What observes a turn, and what its parts are named after. */
+/** The observer of a turn, and the names of the turn's parts. */
 export interface TurnListener {
   readonly observer: TurnObserver;
   /** Number of the turn, starting at 1. */
@@ -22,9 +22,8 @@ export const TEXT_DELTA = "response.output_text.delta";
 export class ResponseParts {
   readonly #listener: TurnListener;
   readonly #calls = new Map<number, OpenCall>();
-  /** The messages, by index, whose text was delivered. */
-  readonly #messages = new Set<number>();
-  #lastMessage = -1;
+  /** The number of characters delivered of each message, by index. */
+  readonly #messages = new Map<number, number>();
   #entries: SentTools | null = null;
 
   constructor(listener: TurnListener) {
@@ -63,6 +62,18 @@ export class ResponseParts {
     else this.#continueCall(name, index, event);
   }
 
+  /** Delivers what the events have not delivered of a response that has finished. */
+  deliverRest(response: WireItem): void {
+    for (const [index, item] of readRecords(response, "output").entries()) {
+      const delivered = this.#messages.get(index);
+      const call = this.#calls.get(index);
+      if (delivered !== undefined) this.#deliverText(index, joinTexts(item).slice(delivered));
+      else if (call?.isLocal && call.delivered > 0) {
+        this.#deliverArguments(call, readString(item, "arguments").slice(call.delivered));
+      } else this.#closeItem(index, item);
+    }
+  }
+
   /** Whether a finished item is a message whose text was delivered. Then it has nothing new. */
   #isDelivered(head: string): boolean {
     const index = Number(MESSAGE_DONE.exec(head)?.[1] ?? -1);
@@ -74,8 +85,7 @@ export class ResponseParts {
   }
 
   #deliverText(index: number, delta: string): void {
-    if (index !== this.#lastMessage) this.#messages.add(index);
-    this.#lastMessage = index;
+    this.#messages.set(index, (this.#messages.get(index) ?? 0) + delta.length);
     if (delta !== "") this.#deliver({ type: "text", turn: this.#listener.turn, delta });
   }
 
@@ -96,15 +106,14 @@ export class ResponseParts {
   /** Delivers what the server sent only with the finished item. */
   #closeItem(index: number, item: WireItem): void {
     if (item["type"] === "message" && !this.#messages.has(index)) {
-      const texts = readRecords(item, "content").map((part) => readString(part, "text"));
-      for (const text of texts) this.#deliverText(index, text);
+      this.#deliverText(index, joinTexts(item));
     }
     if (!this.#calls.has(index)) this.#openItem(index, item);
     const call = this.#calls.get(index);
     if (!call) return;
     const all = readString(item, "arguments");
     if (!call.isLocal) this.#deliverStatus(call, readString(item, "status") || "completed");
-    else if (!call.hasDelta && all !== "") this.#deliverArguments(call, all);
+    else if (call.delivered === 0 && all !== "") this.#deliverArguments(call, all);
   }
 
   #continueCall(name: string, index: number, event: WireItem): void {
@@ -132,7 +141,7 @@ export class ResponseParts {
     const isLocal = type === "function_call";
     this.#entries ??= this.#listener.getEntries();
     const name = isLocal ? readString(item, "name") : findCallKind(item, this.#entries);
-    return { callId, name, isLocal, status: "", hasDelta: false };
+    return { callId, name, isLocal, status: "", delivered: 0 };
   }
 
   #deliverStatus(call: OpenCall, status: string): void {
@@ -152,7 +161,7 @@ export class ResponseParts {
   }
 
   #deliverArguments(call: OpenCall, delta: string): void {
-    call.hasDelta ||= delta !== "";
+    call.delivered += delta.length;
     const { callId, name } = call;
     this.#deliver({ type: "toolCall", turn: this.#listener.turn, callId, name, delta });
   }
@@ -165,8 +174,14 @@ interface OpenCall {
   readonly name: string;
   readonly isLocal: boolean;
   status: string;
-  /** Whether arguments were delivered. */
-  hasDelta: boolean;
+  /** The number of characters delivered of its arguments. */
+  delivered: number;
+}
+
+function joinTexts(message: WireItem): string {
+  return readRecords(message, "content")
+    .map((part) => readString(part, "text"))
+    .join("");
 }
 
 const REASONING_DELTA = "response.reasoning_summary_text.delta";

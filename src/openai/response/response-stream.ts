@@ -77,6 +77,11 @@ export class ResponseStream implements StreamReceiver {
     };
   }
 
+  /** Delivers the rest of a response that finished while its events could not be read. */
+  deliverRest(response: WireItem): void {
+    this.#parts?.deliverRest(response);
+  }
+
   #readItems(): readonly WireItem[] {
     return this.#items.map((parse) => {
       const event = parse();
@@ -89,6 +94,7 @@ const FINAL_EVENTS: ReadonlySet<string> = new Set([
   "response.completed",
   "response.incomplete",
   "response.failed",
+  "response.cancelled",
 ]);
 const ITEM_ADDED = "response.output_item.added";
 const ITEM_DONE = "response.output_item.done";
@@ -99,7 +105,7 @@ const HOSTED_ITEM = /"type"\s*:\s*"(?!function_call")\w+_call"/;
 
 /**
  * Whether a hosted call changed its status. An item that is added or done repeats a status that some
- * calls also report with an event of their own, so those events do not count.
+ * calls also report with a separate event, so those events do not count.
  */
 function isStatusEvent(name: string, data: EventData): boolean {
   if (name === ITEM_ADDED || name === ITEM_DONE) return HOSTED_ITEM.test(data.head());

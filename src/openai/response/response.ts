@@ -1,4 +1,10 @@
-import type { DelegatedCall, FinishReason, ToolCall, Turn } from "../../adapter/model-client.ts";
+import type {
+  DelegatedCall,
+  FinishReason,
+  HostedCall,
+  ToolCall,
+  Turn,
+} from "../../adapter/model-client.ts";
 import { getErrorMessage } from "../../base/errors.ts";
 import { PromptEvaluationError } from "../../base/evaluation-errors.ts";
 import { isPlainObject } from "../../base/freeze.ts";
@@ -37,22 +43,10 @@ export function readResponse(
   const { text, citations } = readMessageText(items);
   const refusal = findRefusal(items);
   const toolCalls = findToolCalls(items);
-  const order = new Map<object, number>(items.map((item, index) => [item, index]));
-  const sortByItem = <Call extends { readonly raw: object }>(calls: readonly Call[]) =>
-    calls.toSorted((one, other) => (order.get(one.raw) ?? 0) - (order.get(other.raw) ?? 0));
   const turn: Turn = {
     text: text === "" && refusal !== null ? refusal : text,
     toolCalls,
-    hostedCalls: sortByItem(
-      mapTools(options, (codec, tool) =>
-        codec.calls
-          ? codec.calls(items, tool)
-          : readDefaultCalls(codec, tool, items, options.getEntries),
-      ),
-    ),
-    delegatedCalls: sortByItem(
-      mapTools(options, (codec, tool) => readDelegatedCalls(codec, tool, items)),
-    ),
+    ...readHostedCalls(items, options),
     citations,
     usage: readUsage(response),
     finishReason: toFinishReason(response, { isRefused: refusal !== null, toolCalls }),
@@ -72,6 +66,31 @@ export function readResponse(
   if (!items.some(({ type }) => type === "function_call")) return { turn, items };
   const message = "The model called a function with incomplete arguments or without an id. Retry.";
   throw createUnusableError(message, options, response);
+}
+
+/** Reads the calls of hosted tools, in order: those that the provider ran, and those that it delegates. */
+export function readHostedCalls(
+  items: readonly WireItem[],
+  options: Pick<ReadOptions, "rendered" | "codecs" | "getEntries">,
+): {
+  readonly hostedCalls: readonly HostedCall[];
+  readonly delegatedCalls: readonly DelegatedCall[];
+} {
+  const order = new Map<object, number>(items.map((item, index) => [item, index]));
+  const sortByItem = <Call extends { readonly raw: object }>(calls: readonly Call[]) =>
+    calls.toSorted((one, other) => (order.get(one.raw) ?? 0) - (order.get(other.raw) ?? 0));
+  return {
+    hostedCalls: sortByItem(
+      mapTools(options, (codec, tool) =>
+        codec.calls
+          ? codec.calls(items, tool)
+          : readDefaultCalls(codec, tool, items, options.getEntries),
+      ),
+    ),
+    delegatedCalls: sortByItem(
+      mapTools(options, (codec, tool) => readDelegatedCalls(codec, tool, items)),
+    ),
+  };
 }
 
 interface ToolsToRead {

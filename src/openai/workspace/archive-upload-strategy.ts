@@ -5,28 +5,18 @@ import { PLAIN_MODE } from "../../files/archive/tar/write-tar.ts";
 import { digestTree } from "../../files/digests/digest-files.ts";
 import { listAncestors } from "../../files/path.ts";
 import type { SyncFailure } from "../../files/sync/sync-failure.ts";
+import { BaseArchive, type PendingArchive } from "./base-archive.ts";
 import { findContainerChanges, InconsistentChanges } from "./container-changes.ts";
 import { incompleteListing, ListedFiles, type PathMapping } from "./listed-files.ts";
 import { hashFile } from "./mirror.ts";
 import { createUploadName, findDigest, REMOVED_FILE, unpackSnippet } from "./python-snippets.ts";
+import { trackUnpacking } from "./track-upload.ts";
 import type { FillStep, PullResult, StrategyParts, TransferStrategy } from "./transfer-strategy.ts";
 import type { TransferStep } from "./workspace-connection.ts";
 
 /** Thrown when the unpacked files did not match their digest, even on the second attempt. */
 export class UnpackingFailure extends WinkError {
   override readonly name = "UnpackingFailure";
-}
-
-/** An archive that was uploaded to the container and is not yet unpacked. */
-interface PendingArchive {
-  readonly archive: string;
-  readonly digest: string;
-  /** The digest of every file once the archive is unpacked. */
-  readonly digestsAfter: ReadonlyMap<string, string>;
-  /** The mode of every file that is not 644, once the archive is unpacked. */
-  readonly modesAfter: ReadonlyMap<string, number>;
-  /** Whether it contains all files, rather than changes. */
-  readonly isFull: boolean;
 }
 
 const MAX_ATTEMPTS = 2;
@@ -40,7 +30,7 @@ export class ArchiveUploadStrategy implements TransferStrategy {
   readonly #parts: StrategyParts;
   /** Whether the model is instructed to run the Python. Otherwise a short extra request runs it. */
   readonly #modelUnpacks: boolean;
-  readonly #archive: string;
+  readonly #base: BaseArchive;
   #fillCount = 0;
   /** The digest of each file in the container. */
   #knownDigests: ReadonlyMap<string, string> = new Map();
@@ -58,7 +48,17 @@ export class ArchiveUploadStrategy implements TransferStrategy {
   ) {
     this.#parts = parts;
     this.#modelUnpacks = modelUnpacks;
-    this.#archive = archive;
+    this.#base = new BaseArchive(parts, archive);
+  }
+
+  /** The id of the archive that is stored at the provider for later containers, or `null`. */
+  get storedFileId(): string | null {
+    return this.#base.fileId;
+  }
+
+  /** Deletes the archive that is stored at the provider. */
+  async removeStored(): Promise<void> {
+    await this.#base.remove();
   }
 
   get usesFileList(): boolean {
@@ -66,14 +66,14 @@ export class ArchiveUploadStrategy implements TransferStrategy {
   }
 
   async fill(step: FillStep): Promise<number> {
-    this.#pendingArchives = [];
     this.#knownDigests = new Map();
     this.#knownModes = new Map();
     this.#rememberedDigests = null;
     this.#listing = null;
     this.#fillCount += 1;
     step.report("uploading");
-    const { digestsAfter } = await this.#uploadAll(step);
+    await this.#uploadAll(step);
+    const { digestsAfter } = this.#latest;
     if (this.#runsPython) {
       step.report("unpacking");
       await this.#unpackAll(step);
@@ -81,15 +81,32 @@ export class ArchiveUploadStrategy implements TransferStrategy {
     return digestsAfter.size;
   }
 
+  /**
+   * Continues with a container that an earlier process filled. Returns its number of files, or `null` if their
+   * digest is not the expected one. `modes` has the mirror's files that are not 644. The `touched` paths were
+   * changed locally since.
+   */
+  async adopt(
+    expected: string | null,
+    { modes, touched }: AdoptedFiles,
+    step: TransferStep,
+  ): Promise<number | null> {
+    if (!this.#runsPython) return null;
+    this.#knownDigests = await this.#parts.mirror.digests(step.signal);
+    this.#knownModes = modes;
+    this.#fillCount += 1;
+    try {
+      if (expected !== null) await this.#pullChanges(touched, step, expected);
+      return this.#knownDigests.size;
+    } catch (error) {
+      if (error instanceof InconsistentChanges) return null;
+      throw error;
+    }
+  }
+
   async push(touched: ReadonlySet<string>, step: TransferStep): Promise<void> {
     if (this.#runsPython) await this.#unpackAll(step);
-    const stage = await this.#parts.mirror.createStage();
-    try {
-      const staged = await this.#stageChanges(touched, stage);
-      if (staged) await this.#uploadChanges(stage, staged, step);
-    } finally {
-      await rm(stage, { recursive: true, force: true });
-    }
+    await this.#withStagedChanges(touched, (staged) => this.#uploadChanges(staged, step));
   }
 
   async pull(touched: ReadonlySet<string>, step: TransferStep): Promise<PullResult> {
@@ -124,6 +141,7 @@ export class ArchiveUploadStrategy implements TransferStrategy {
     const before = this.#pendingArchives;
     this.#pendingArchives = before.filter(({ digest }) => !printed.includes(digest));
     const unpacked = before.filter((archive) => !this.#pendingArchives.includes(archive)).at(-1);
+    if (unpacked) this.#base.onUnpacked();
     this.#knownDigests = unpacked?.digestsAfter ?? this.#knownDigests;
     this.#knownModes = unpacked?.modesAfter ?? this.#knownModes;
   }
@@ -137,7 +155,12 @@ export class ArchiveUploadStrategy implements TransferStrategy {
     return !this.#modelUnpacks && this.#parts.connection.canRunPython;
   }
 
-  async #pullChanges(touched: ReadonlySet<string>, step: TransferStep): Promise<PullResult> {
+  /** Throws `InconsistentChanges`, before anything is changed, unless the files have the `expected` digest. */
+  async #pullChanges(
+    touched: ReadonlySet<string>,
+    step: TransferStep,
+    expected: string | null = null,
+  ): Promise<PullResult> {
     const { mirror } = this.#parts;
     const rememberedDigest =
       this.#rememberedDigests === this.#knownDigests ? digestTree(this.#knownDigests) : null;
@@ -149,6 +172,8 @@ export class ArchiveUploadStrategy implements TransferStrategy {
     );
     this.#rememberedDigests = found.now;
     try {
+      if (expected !== null && digestTree(found.now) !== expected)
+        throw new InconsistentChanges("the container has other files than the last ones kept");
       const files = new Map([...found.files].filter(([path]) => !touched.has(path)));
       const deleted = found.deleted.filter((path) => !touched.has(path));
       const modes = new Map([...found.modes].filter(([path]) => !touched.has(path)));
@@ -173,41 +198,53 @@ export class ArchiveUploadStrategy implements TransferStrategy {
     return pulled;
   }
 
-  async #uploadAll(step: TransferStep): Promise<PendingArchive> {
-    const { mirror, connection } = this.#parts;
-    const [digestsAfter, modesAfter] = await Promise.all([
-      mirror.digests(step.signal),
-      connection.uploadArchive(mirror.root, this.#archive, mirror, step),
-    ]);
-    const digest = digestTree(digestsAfter);
-    const all = { archive: this.#archive, digest, digestsAfter, modesAfter, isFull: true };
-    this.#pendingArchives = [all];
-    return all;
+  /** Uploads all files: the stored archive and the differences, or a new archive. */
+  async #uploadAll(step: TransferStep): Promise<readonly PendingArchive[]> {
+    const different = await this.#base.findDifferences(step.signal);
+    const base = different && (await this.#base.attach(step));
+    this.#pendingArchives = base ? [base] : [];
+    if (base) {
+      const changes = await this.#withStagedChanges(different, (staged) =>
+        this.#uploadStaged(staged, step),
+      );
+      if (changes) this.#pendingArchives.push(changes);
+    } else {
+      this.#pendingArchives = [await this.#base.upload(step)];
+    }
+    return this.#pendingArchives;
   }
 
   async #unpackAll(step: TransferStep): Promise<void> {
-    const [all] = this.#pendingArchives;
-    if (!all) return;
-    await this.#unpack(all, step, () => this.#uploadAll(step));
-    const { digestsAfter, modesAfter } = this.#pendingArchives[0] ?? all; // it may be a second upload
+    if (this.#pendingArchives.length === 0) return;
+    await this.#unpack(this.#pendingArchives, step, async () => {
+      await this.#base.onMismatch();
+      return await this.#uploadAll(step);
+    });
+    this.#base.onUnpacked();
+    const { digestsAfter, modesAfter } = this.#latest; // it may be a second upload
     this.#knownDigests = digestsAfter;
     this.#knownModes = modesAfter;
     this.#rememberedDigests = this.#knownDigests;
     this.#pendingArchives = [];
   }
 
-  /** Unpacks an archive, in at most two attempts. An attempt deletes the archive, so it is uploaded again. */
+  /** Unpacks archives, in at most two attempts. An attempt deletes them, so they are uploaded again. */
   async #unpack(
-    first: PendingArchive,
+    first: readonly PendingArchive[],
     step: TransferStep,
-    uploadAgain: () => Promise<PendingArchive>,
+    uploadAgain: () => Promise<readonly PendingArchive[]>,
   ): Promise<void> {
     let pending = first;
     let lastOutput = "";
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-      const code = unpackSnippet(pending.archive, pending.isFull ? "all" : "also");
-      const output = await this.#parts.connection.runPython(code, step);
-      if (findDigest(output) === pending.digest) return;
+      const { isFull = true } = pending[0] ?? {};
+      const names = pending.map(({ archive }) => archive);
+      const bytes = pending.reduce((sum, one) => sum + one.bytes, 0);
+      const code = unpackSnippet(names, isFull ? "all" : "also");
+      const output = await trackUnpacking(this.#parts.mirror.progress, bytes, () =>
+        this.#parts.connection.runPython(code, step),
+      );
+      if (findDigest(output) === computeDigest(pending)) return;
       lastOutput = output.trim().slice(-300);
       if (attempt < MAX_ATTEMPTS) pending = await uploadAgain();
     }
@@ -252,7 +289,7 @@ export class ArchiveUploadStrategy implements TransferStrategy {
     removed.sort().reverse();
     if (removed.length === 0 && (await readdir(stage)).length === 0) return null;
     await writeFile(join(stage, REMOVED_FILE), JSON.stringify(removed), { mode: 0o644 });
-    return { digestsAfter, sent };
+    return { stage, digestsAfter, sent };
   }
 
   /** Stages a file and returns the digest of the staged copy, which later local writes do not affect. */
@@ -273,41 +310,70 @@ export class ArchiveUploadStrategy implements TransferStrategy {
     return gone;
   }
 
-  async #uploadChanges(
-    stage: string,
-    { digestsAfter, sent }: StagedChanges,
-    step: TransferStep,
-  ): Promise<void> {
-    const { modesAfter: modes } = this.#latest;
-    const upload = async (): Promise<PendingArchive> => {
-      const archive = createUploadName("tar");
-      const { connection, mirror } = this.#parts;
-      const staged = await connection.uploadArchive(stage, archive, mirror, step);
-      const isKept = ([path]: readonly [string, number]) =>
-        digestsAfter.has(path) && !sent.has(path);
-      const modesAfter = new Map([...[...modes].filter(isKept), ...staged]);
-      return { archive, digest: digestTree(sent), digestsAfter, modesAfter, isFull: false };
-    };
-    const pending = await upload();
-    if (this.#runsPython) {
-      const isRemembered = this.#rememberedDigests === this.#knownDigests;
-      this.#rememberedDigests = null;
-      await this.#unpack(pending, step, upload);
-      this.#knownDigests = digestsAfter;
-      this.#knownModes = pending.modesAfter;
-      if (isRemembered) this.#rememberedDigests = digestsAfter;
-    } else {
-      this.#pendingArchives.push(pending);
+  /** Stages the files that differ from those in the container, and runs `work` if there are any. */
+  async #withStagedChanges<Result>(
+    touched: ReadonlySet<string>,
+    work: (staged: StagedChanges) => Promise<Result>,
+  ): Promise<Result | null> {
+    const stage = await this.#parts.mirror.createStage();
+    try {
+      const staged = await this.#stageChanges(touched, stage);
+      return staged && (await work(staged));
+    } finally {
+      await rm(stage, { recursive: true, force: true });
     }
   }
+
+  async #uploadStaged(staged: StagedChanges, step: TransferStep): Promise<PendingArchive> {
+    const { stage, digestsAfter, sent } = staged;
+    const { connection, mirror } = this.#parts;
+    const { modesAfter: before } = this.#latest;
+    const archive = createUploadName("tar");
+    const options = { name: archive, mirror, signal: step.signal };
+    const { modes, bytes } = await connection.packFolder(stage, options, async (file) => {
+      await connection.upload(file, step, mirror.progress);
+    });
+    const isKept = ([path]: readonly [string, number]) => digestsAfter.has(path) && !sent.has(path);
+    const modesAfter = new Map([...[...before].filter(isKept), ...modes]);
+    const digest = digestTree(sent);
+    return { archive, digest, digestsAfter, modesAfter, isFull: false, bytes };
+  }
+
+  async #uploadChanges(staged: StagedChanges, step: TransferStep): Promise<void> {
+    const pending = await this.#uploadStaged(staged, step);
+    if (!this.#runsPython) {
+      this.#pendingArchives.push(pending);
+      return;
+    }
+    const isRemembered = this.#rememberedDigests === this.#knownDigests;
+    this.#rememberedDigests = null;
+    await this.#unpack([pending], step, async () => [await this.#uploadStaged(staged, step)]);
+    this.#knownDigests = staged.digestsAfter;
+    this.#knownModes = pending.modesAfter;
+    if (isRemembered) this.#rememberedDigests = staged.digestsAfter;
+  }
+}
+
+/** The mirror's files when a container is adopted. */
+interface AdoptedFiles {
+  readonly modes: ReadonlyMap<string, number>;
+  readonly touched: ReadonlySet<string>;
 }
 
 /** The local changes that are staged for an upload. */
 interface StagedChanges {
+  /** The folder with the changes. */
+  readonly stage: string;
   /** The digest of every file once the changes are in the container. */
   readonly digestsAfter: ReadonlyMap<string, string>;
   /** The digests of the staged files. */
   readonly sent: ReadonlyMap<string, string>;
+}
+
+/** The digest that the code prints which unpacks these archives together. */
+function computeDigest(pending: readonly PendingArchive[]): string | undefined {
+  const last = pending.at(-1);
+  return last && pending.length > 1 ? digestTree(last.digestsAfter) : last?.digest;
 }
 
 /** Keeps the earlier state of files that could not be applied locally, so that the next pull finds them. */

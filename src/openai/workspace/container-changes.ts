@@ -17,6 +17,7 @@ import {
   isMemoryMissing,
   REPORT_FILE,
 } from "./python-snippets.ts";
+import { trackDownloads } from "./track-upload.ts";
 import type { StrategyParts } from "./transfer-strategy.ts";
 import type { TransferStep } from "./workspace-connection.ts";
 
@@ -88,8 +89,13 @@ async function findChangesOnce(
   try {
     const path = join(stage, archive);
     const options = { signal, maxBytes: LIMITS.maxTotalBytes * 2 };
-    await connection.send((calls) => calls.downloadTo(containerId, made, path, options), signal);
-    await deleteQuietly(made, parts, step);
+    await trackDownloads(mirror.progress, made.bytes, (startCount) =>
+      connection.send((calls) => {
+        const counted = { ...options, onBytes: startCount?.(made.id) };
+        return calls.downloadTo(containerId, made.id, path, counted);
+      }, signal),
+    );
+    await deleteQuietly(made.id, parts, step);
     const { knownModes } = parts;
     const found = await unpackChanges(path, stage, { known, knownModes, signal });
     await rm(path);
@@ -137,11 +143,11 @@ async function deleteQuietly(
     .catch(() => signal.throwIfAborted());
 }
 
-/** Returns the id of a file at the root that was just created, or `null`. */
+/** Returns a file at the root that was just created, or `null`. */
 async function findNewestFile(name: string, calls: ContainerCalls, step: TransferStep) {
   const { containerId, signal } = step;
-  for await (const { id, path } of calls.list(containerId, { order: "desc", signal })) {
-    if (path === `/mnt/data/${name}`) return id;
+  for await (const file of calls.list(containerId, { order: "desc", signal })) {
+    if (file.path === `/mnt/data/${name}`) return file;
   }
   return null;
 }
@@ -200,7 +206,7 @@ function compareModes(
 }
 
 /**
- * Returns the mode that a file should have on the host, or `null` if its mode says nothing. New files usually
+ * Returns the mode that a file should have on the host, or `null` if its mode has no meaning. New files usually
  * have mode 644. Where they have another one, such as 666, no one chose it.
  */
 function toHostMode(mode: number, newFileMode: number): number | null {

@@ -181,8 +181,7 @@ export class ContainerFilesystem implements Filesystem {
   async restore(snapshot: FsSnapshot): Promise<void> {
     await this.#lock.runExclusive(async () => {
       const host = await this.#workspace.getHostFilesystem();
-      for (const path of this.#touchedSince.get(snapshot) ?? [])
-        this.#workspace.touchedPaths.add(path);
+      for (const path of this.#touchedSince.get(snapshot) ?? []) this.#workspace.touch(path);
       await host.restore(snapshot);
       const later = [...this.#touchedSince.keys()];
       for (const one of later.slice(later.indexOf(snapshot) + 1)) this.#touchedSince.delete(one);
@@ -251,6 +250,7 @@ export class ContainerFilesystem implements Filesystem {
   }
 
   async #refresh(): Promise<void> {
+    await this.#workspace.resumeEarlier();
     await this.#workspace.container.ensure();
     await this.#workspace.refresh();
   }
@@ -260,7 +260,8 @@ export class ContainerFilesystem implements Filesystem {
     const touched = isFolder ? [`${at}/`] : [at];
     // Parent folders may be new.
     if (isFolder) touched.push(...listAncestors(at).map((folder) => `${folder}/`));
-    for (const set of [this.#workspace.touchedPaths, ...this.#touchedSince.values()]) {
+    for (const one of touched) this.#workspace.touch(one);
+    for (const set of this.#touchedSince.values()) {
       for (const one of touched) set.add(one);
     }
   }

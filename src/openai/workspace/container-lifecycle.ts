@@ -46,6 +46,10 @@ export interface LifecycleOptions {
   readonly name: string;
   /** The files for the container. @default none: the container stays empty */
   readonly contents?: ContainerContents | undefined;
+  /** Called when a container was created, before it is filled. @default nothing */
+  readonly onCreated?: ((id: string) => Promise<void>) | undefined;
+  /** Called when a container was deleted. @default nothing */
+  readonly onDeleted?: ((id: string) => void) | undefined;
 }
 
 /** The state of the files in a replacement container. */
@@ -169,6 +173,17 @@ export class ContainerLifecycle {
     if (this.#state !== "released") this.#becomeReady(id);
   }
 
+  /**
+   * Marks a container that an earlier process used as lost. If there is no other yet, the next one replaces it, and
+   * the model is notified.
+   */
+  loseEarlier(id: string, reason: string): void {
+    this.#gone.add(id);
+    if (this.#state !== "absent") return;
+    this.#lost = { containerId: id, reason, hasServed: true };
+    this.#state = "lost";
+  }
+
   /** Whether a container still exists at the provider. */
   async isAlive(id: string, signal: AbortSignal): Promise<boolean> {
     try {
@@ -228,6 +243,7 @@ export class ContainerLifecycle {
           (calls) => calls.remove(id),
           createNeverAbortedSignal(),
         );
+        this.#options.onDeleted?.(id);
       } catch (error) {
         errors.push(error);
         undeleted.push(id);
@@ -282,6 +298,7 @@ export class ContainerLifecycle {
       const body = { name, ...settings.request };
       const created = await connection.send((calls) => calls.create(body, { signal }), signal);
       id = created.id;
+      await this.#options.onCreated?.(id);
       const step = {
         containerId: id,
         signal,
@@ -341,6 +358,7 @@ export class ContainerLifecycle {
     const { calls, logger } = this.#options.connection;
     try {
       await calls.remove(id);
+      this.#options.onDeleted?.(id);
     } catch (error) {
       logger.warn("could not delete a container", { id, error: getErrorMessage(error) });
     }

@@ -4,6 +4,7 @@ import type { MountPlan } from "../../files/mounts/mount-plan.ts";
 import { planMounts } from "../../files/mounts/plan-mounts.ts";
 import { resolveSyncPolicy, type SyncPolicy } from "../../files/sync/sync-policy.ts";
 import { MountedSection, type SharedFiles } from "../../prompt/sections/mounted-section.ts";
+import { WorkspaceKeeper } from "../../prompt/sections/workspace-keeper.ts";
 import {
   checkSyncOptions,
   type WorkspaceSectionOptions,
@@ -19,6 +20,7 @@ import {
 } from "../../tools/config-checks.ts";
 import type { OpenAIClient } from "../http/client.ts";
 import { checkSingleUploads } from "../http/uploadable-types.ts";
+import { checkUploadSizes } from "./check-upload-sizes.ts";
 import {
   type ContainerConfig,
   type ContainerSettings,
@@ -122,6 +124,7 @@ function createFiles(
   );
   const plan = createMountPlan(options, settings);
   if (unpack === "files") checkSingleUploads(plan.files.map(({ mountPath }) => mountPath));
+  checkUploadSizes(plan, unpack);
   const archive = createArchiveName();
   const workspace = new MountedContainer({
     plan,
@@ -133,9 +136,18 @@ function createFiles(
     syncDestination: options.syncDestination ?? null,
     onConflict: options.onConflict,
     deleteOnCleanup,
+    keeper: createKeeper(options),
     client: options.client ?? null,
   });
   return { workspace, text: workspaceText(plan, unpack, archive) };
+}
+
+function createKeeper({
+  session,
+  key: section = "workspace",
+  persistDir,
+}: OpenAIContainerWorkspaceSectionOptions): WorkspaceKeeper {
+  return new WorkspaceKeeper({ session, section, persistDir: persistDir ?? null });
 }
 
 const refuse = PromptValidationError.at(NAME);

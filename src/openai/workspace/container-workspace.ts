@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import type { AdapterEvent } from "../../adapter/events.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { getErrorMessage, WinkError } from "../../base/errors.ts";
+import type { ProgressListener } from "../../base/track-bytes.ts";
 import type { TokenUsage } from "../../base/usage.ts";
 import { WorkspaceChanges } from "../../files/changes/workspace-changes.ts";
 import { WorkspaceDiff } from "../../files/changes/workspace-diff.ts";
@@ -16,6 +17,8 @@ import { notSynced, type SyncReport } from "../../files/sync/sync-report.ts";
 import { createSyncFolder } from "../../files/sync/sync-to.ts";
 import { reserveFolder } from "../../host/temporary-folder.ts";
 import { createCleanedUpError, createInUseError } from "../../prompt/sections/mounted-section.ts";
+import type { WorkspaceKeeper } from "../../prompt/sections/workspace-keeper.ts";
+import type { WorkspaceManifest } from "../../prompt/sections/workspace-slice.ts";
 import type { OpenAIClient } from "../http/client.ts";
 import { isContainerGone } from "../http/container-calls.ts";
 import type { ContainerSettings } from "./container-config.ts";
@@ -23,9 +26,10 @@ import { ContainerLifecycle } from "./container-lifecycle.ts";
 import { KeepAlive } from "./keep-alive.ts";
 import { Mirror } from "./mirror.ts";
 import { createUploadName } from "./python-snippets.ts";
+import { resumeContainer } from "./resume-container.ts";
 import type { Unpack } from "./transfer-strategy.ts";
 import { type WorkspaceBinding, WorkspaceConnection } from "./workspace-connection.ts";
-import { flatText, replacementNote } from "./workspace-text.ts";
+import { flatText, notRestoredNote, replacementNote } from "./workspace-text.ts";
 import { WorkspaceTransfer } from "./workspace-transfer.ts";
 
 /** The validated settings of a workspace. */
@@ -40,6 +44,8 @@ export interface WorkspaceSettings {
   /** What happens to a file that was changed on both sides. @default "keep" */
   readonly onConflict?: ConflictPolicy | undefined;
   readonly deleteOnCleanup: boolean;
+  /** Where the files are kept for other processes. @default nowhere */
+  readonly keeper?: WorkspaceKeeper | undefined;
   /** The client to use until an adapter evaluates the prompt. */
   readonly client: OpenAIClient | null;
   /** The file name of the archive with all files, which the prompt may mention. @default a new name */
@@ -70,6 +76,17 @@ export class ContainerWorkspace {
   readonly #changes: WorkspaceChanges;
   readonly #transfer: WorkspaceTransfer;
   readonly #keepAlive: KeepAlive;
+  readonly #keeper: WorkspaceKeeper | null;
+  #firstKept: Promise<unknown> | null = null;
+  #resuming: Promise<void> | null = null;
+  #touchCount = 0;
+  /** The values on which the files depend, from the time they were last kept. */
+  #keptVersion: string | null = null;
+  #binding: BindingOptions | null = null;
+  /** The container of another process whose request may have changed its files. */
+  #uncertainId: string | null = null;
+  /** Files of an earlier process that no replacement reports, until the model was notified. */
+  #unrestored: readonly SyncFailure[] = [];
   #isUsed = false;
   #isTransient = false;
   /** Mounts with globs that match nothing, until a warning is logged. */
@@ -96,7 +113,12 @@ export class ContainerWorkspace {
     this.#connection = new WorkspaceConnection(client, clock);
     const { root, tarballPath } = standalone ?? {};
     const source = root === undefined ? { plan } : { root };
-    this.#mirror = new Mirror(reserveFolder(), source, { tarball: tarballPath });
+    const keeper = options.keeper?.isActive ? options.keeper : null;
+    this.#keeper = keeper;
+    const restore = keeper
+      ? (folder: string, originals: string) => keeper.restore(folder, originals)
+      : undefined;
+    this.#mirror = new Mirror(reserveFolder(), source, { tarball: tarballPath, restore });
     this.#changes = new WorkspaceChanges(this.#mirror, options.onConflict);
     const parts = { connection: this.#connection, mirror: this.#mirror };
     const tracksCodeRuns = standalone === undefined;
@@ -109,7 +131,11 @@ export class ContainerWorkspace {
       tracksCodeRuns,
     });
     this.#transfer = contents;
-    this.container = new ContainerLifecycle({ ...parts, settings, name, contents });
+    this.container = new ContainerLifecycle({
+      ...{ ...parts, settings, name, contents },
+      onCreated: async (id) => await this.#binding?.onCreated?.(id),
+      onDeleted: (id) => this.#binding?.onDeleted?.(id),
+    });
     this.#keepAlive = new KeepAlive(this.container, this.#connection, settings.expiresAfterMinutes);
   }
 
@@ -142,7 +168,9 @@ export class ContainerWorkspace {
 
   /** Switches to an adapter's client, retries and events. */
   bind(adapter: WorkspaceBinding, options: BindingOptions): void {
-    this.#connection.bind(adapter, options.publish);
+    this.#connection.bind(adapter, options.publish, options);
+    this.#binding = options;
+    this.#mirror.reportProgressTo(options.findListener ?? NO_LISTENER);
     this.#isTransient ||= options.isTransient;
     const previews = this.#previewsToWarnAbout.splice(0);
     if (previews.length > 0) warnUnmatchedGlobs(previews, adapter.logger);
@@ -158,28 +186,97 @@ export class ContainerWorkspace {
     await this.getHostFilesystem();
   }
 
-  /** Prepares the container for the next request. Returns the notes that the model must read. */
-  async prepare(signal: AbortSignal): Promise<PreparedWorkspace> {
+  /** Whether code of a request that another process has sent may have changed the files in the container. */
+  get isUncertain(): boolean {
+    return this.#uncertainId !== null && this.#uncertainId === this.containerId;
+  }
+
+  /**
+   * Prepares the container for the next request. Returns the notes that the model must read. `isSubmitted`: another
+   * process has sent the request, so that code may be running in its container.
+   */
+  async prepare(signal: AbortSignal, { isSubmitted = false } = {}): Promise<PreparedWorkspace> {
     await this.ready();
+    await this.resumeEarlier({ signal, isSubmitted });
+    if (isSubmitted) this.#uncertainId = this.containerId;
+    this.#unrestored = [...this.#unrestored, ...(this.#keeper?.takeLost() ?? [])];
+    const unrestored = this.#createUnrestoredNotes();
     const isCreatedByProvider = this.isAuto && this.container.state === "absent";
-    if (isCreatedByProvider) return { containerId: null, notes: [], standingNotes: [] };
+    if (isCreatedByProvider) return { containerId: null, notes: unrestored, standingNotes: [] };
     const { containerId, notes } = await this.container.transfer(
       (step) => this.#transfer.prepare(step),
       signal,
     );
     const replaced = this.#createReplacementNotes();
     const standingNotes = this.#transfer.isFlattened ? [flatText()] : [];
-    return { containerId, notes: [...replaced, ...notes], standingNotes };
+    return { containerId, notes: [...replaced, ...unrestored, ...notes], standingNotes };
+  }
+
+  /** Uses the container of an earlier process again if possible, once. */
+  async resumeEarlier({
+    signal = new AbortController().signal,
+    isSubmitted = false,
+  }: Partial<Parameters<typeof resumeContainer>[1]> = {}): Promise<void> {
+    const keeper = this.#keeper;
+    if (!keeper) return;
+    await this.ready();
+    const parts = { keeper, mirror: this.#mirror, transfer: this.#transfer };
+    this.#resuming ??= resumeContainer(
+      { ...parts, container: this.container },
+      { signal, isSubmitted },
+    ).finally(() => {
+      this.#resuming = null;
+    });
+    await this.#resuming;
   }
 
   /** Called after a successful request. The model has read its notes, and code may have run. */
   async afterTurn(turn: WorkspaceTurn, signal: AbortSignal): Promise<void> {
     const isNotified = this.#createReplacementNotes().some((note) => turn.notes.includes(note));
     if (isNotified) this.container.clearPendingReplacement();
+    if (this.#createUnrestoredNotes().some((note) => turn.notes.includes(note)))
+      this.#unrestored = [];
+    this.#uncertainId = null;
     if (this.isAuto && turn.containerId !== null) this.container.adopt(turn.containerId);
     if (!turn.hasCodeRun) return;
     this.#transfer.onCodeRun(turn.printed);
-    if (this.#settings.syncPolicy === "eachTurn") await this.#pullAfterTurn(signal);
+    const isFetched = this.#settings.syncPolicy === "eachTurn" || this.#keeper?.keepsFiles;
+    if (isFetched) await this.#pullAfterTurn(signal);
+  }
+
+  /** Called before the evaluation's answer is returned. Downloads what `cleanup` would have to download. */
+  async beforeAnswer(signal: AbortSignal): Promise<void> {
+    if (this.#settings.syncPolicy === "cleanup") await this.#pullAfterTurn(signal);
+  }
+
+  /**
+   * Keeps the files for other processes. Returns what the session must record, or `null` if nothing has changed
+   * since the last time.
+   */
+  async keep(): Promise<WorkspaceManifest | null> {
+    const keeper = this.#keeper;
+    if (!keeper || !this.#isUsed) return null;
+    const hasUnfetchedChanges = await this.#transfer.isStale();
+    return await this.container.transferIfPresent(async (containerId) => {
+      const { pullCount } = this.#transfer;
+      const version = JSON.stringify([
+        this.#touchCount,
+        pullCount,
+        containerId,
+        hasUnfetchedChanges,
+      ]);
+      if (version === this.#keptVersion && keeper.isRecorded) return null;
+      const { root, baseline: mounted } = this.#mirror;
+      const kept = await keeper.keep(root, { mounted, containerId, hasUnfetchedChanges });
+      this.#keptVersion = version;
+      return kept;
+    });
+  }
+
+  /** Called if another process ran code in a container whose files were not kept. The next container replaces it. */
+  loseEarlier(containerId: string): void {
+    this.#transfer.onEarlierLost([], true);
+    this.container.loseEarlier(containerId, "its files were not kept for this process");
   }
 
   /** Called when a request fails; code may have run before it did. */
@@ -200,15 +297,25 @@ export class ContainerWorkspace {
     return this;
   }
 
-  /** Paths that were changed locally and are not yet in the container. */
-  get touchedPaths(): Set<string> {
-    return this.#transfer.touched;
+  /** Called when a path was changed locally and must be sent to the container. Folders end in `/`. */
+  touch(path: string): void {
+    this.#touchCount += 1;
+    this.#transfer.touched.add(path);
   }
 
   /** Returns the mirror's file system once the mounts are copied. */
   async getHostFilesystem(): Promise<HostFilesystem> {
     this.#isUsed = true;
-    return await this.#mirror.ready();
+    const host = await this.#mirror.ready();
+    const keeper = this.#keeper;
+    if (!keeper?.keepsFiles) return host;
+    // At once, because later the mounted files may have changed.
+    this.#firstKept ??= keeper.store(this.#mirror.root, this.#mirror.baseline).catch((error) => {
+      this.#firstKept = null;
+      throw error;
+    });
+    await this.#firstKept;
+    return host;
   }
 
   /** Downloads the changes that code made, if it may have made any. */
@@ -267,7 +374,9 @@ export class ContainerWorkspace {
         const isDeletable = this.#settings.deleteOnCleanup && !this.#hasUnsavedChanges;
         await this.#release(isDeletable || this.#isTransient);
       } finally {
+        await this.#transfer.removeStored();
         await this.#mirror.remove();
+        await this.#keeper?.close();
       }
     }
   }
@@ -287,6 +396,7 @@ export class ContainerWorkspace {
     if ((await this.#mirror.ready().catch(() => null)) === null) return notSynced;
     const lost = await this.#pullLast();
     this.#hasUnsavedChanges = await this.#transfer.isStale();
+    await this.#keepLast();
     const destination = this.#settings.syncDestination;
     const directory = destination ? resolve(destination) : await createSyncFolder();
     const report = await this.#changes.syncTo(directory, { lost, isLast: true });
@@ -295,6 +405,17 @@ export class ContainerWorkspace {
     const event = { directory, added, changed, deleted, failed, conflicts };
     this.#connection.publish({ type: "WorkspaceSynced", ...event });
     return report;
+  }
+
+  /** Keeps the files that were downloaded last. A failure is only logged: the files are synced too. */
+  async #keepLast(): Promise<void> {
+    try {
+      const manifest = await this.keep();
+      if (manifest) this.#connection.publish({ type: "WorkspaceKept", manifest });
+    } catch (error) {
+      const problem = getErrorMessage(error);
+      this.#connection.logger.warn("could not keep the files of the workspace", { problem });
+    }
   }
 
   /** Downloads changes if the container still exists. The changes in a lost container are lost too. */
@@ -340,6 +461,10 @@ export class ContainerWorkspace {
     }
   }
 
+  #createUnrestoredNotes(): readonly string[] {
+    return this.#unrestored.length > 0 ? [notRestoredNote(this.#unrestored)] : [];
+  }
+
   #createReplacementNotes(): readonly string[] {
     const replacement = this.container.pendingReplacement;
     return replacement ? [replacementNote(replacement)] : [];
@@ -351,7 +476,15 @@ export interface BindingOptions {
   publish(event: AdapterEvent): void;
   /** Whether to delete the container on cleanup, because the provider must retain nothing. */
   readonly isTransient: boolean;
+  /** Called when a container was created, before it is filled. @default nothing */
+  readonly onCreated?: ((id: string) => Promise<void>) | undefined;
+  /** Called when a container was deleted. @default nothing */
+  readonly onDeleted?: ((id: string) => void) | undefined;
+  /** Returns the listener for a transfer that starts now, or `null`. @default no progress is reported */
+  readonly findListener?: (() => ProgressListener | null) | undefined;
 }
+
+const NO_LISTENER = () => null;
 
 /** The container and notes for the next request. */
 export interface PreparedWorkspace {

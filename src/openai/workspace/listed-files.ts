@@ -5,14 +5,15 @@ import { ThrottleError } from "../../base/evaluation-errors.ts";
 import { normalizePath } from "../../files/path.ts";
 import type { SyncFailure } from "../../files/sync/sync-failure.ts";
 import { type ContainerFile, isContainerGone } from "../http/container-calls.ts";
+import { MAX_FILE_BYTES } from "../http/stored-files.ts";
 import { hashFile } from "./mirror.ts";
 import { OWN_PREFIX } from "./python-snippets.ts";
+import { type StartCount, trackDownloads } from "./track-upload.ts";
 import { forEachTransfer } from "./transfer-limit.ts";
 import type { PullResult, StrategyParts } from "./transfer-strategy.ts";
 import type { TransferStep } from "./workspace-connection.ts";
 
 const ROOT = "/mnt/data/";
-const MAX_FILE_BYTES = 512 * 2 ** 20;
 
 /** Maps between paths in the workspace and paths in the container. */
 export interface PathMapping {
@@ -74,16 +75,19 @@ export class ListedFiles {
       );
       let isComplete = true;
       let throttled: ThrottleError | null = null;
-      await forEachTransfer(wanted.entries(), async ([index, [path, file]]) => {
-        const at = join(stage, String(index));
-        const error = throttled ?? (await this.#download(file, at, step));
-        if (error instanceof ThrottleError) throttled ??= error; // the others would wait as long
-        if (error !== null) failed.push({ path, reason: getErrorMessage(error) });
-        const digest = error === null ? await hashFile(at) : null;
-        if (digest === null) isComplete = false;
-        else if (digest !== (await mirror.computeDigest(path))) files.set(path, at);
-        if (digest !== null) now.set(path, digest);
-      });
+      const download = async (startCount?: StartCount) =>
+        await forEachTransfer(wanted.entries(), async ([index, [path, file]]) => {
+          const at = join(stage, String(index));
+          const error = throttled ?? (await this.#download(file, at, { ...step, startCount }));
+          if (error instanceof ThrottleError) throttled ??= error; // the others would wait as long
+          if (error !== null) failed.push({ path, reason: getErrorMessage(error) });
+          const digest = error === null ? await hashFile(at) : null;
+          if (digest === null) isComplete = false;
+          else if (digest !== (await mirror.computeDigest(path))) files.set(path, at);
+          if (digest !== null) now.set(path, digest);
+        });
+      const totalBytes = wanted.reduce((sum, [, { bytes }]) => sum + bytes, 0);
+      await trackDownloads(mirror.progress, totalBytes, download);
       // A missing file may have been renamed to a file whose download failed.
       const deleted = isComplete ? gone : [];
       for (const path of deleted) now.delete(path);
@@ -135,14 +139,14 @@ export class ListedFiles {
   async #download(
     file: ContainerFile,
     at: string,
-    { containerId, signal }: TransferStep,
+    { containerId, signal, startCount }: TransferStep & { startCount: StartCount | undefined },
   ): Promise<unknown> {
     const limit = { signal, maxBytes: MAX_FILE_BYTES };
     try {
-      await this.#parts.connection.send(
-        (calls) => calls.downloadTo(containerId, file.id, at, limit),
-        signal,
-      );
+      await this.#parts.connection.send((calls) => {
+        const options = { ...limit, onBytes: startCount?.(file.id) };
+        return calls.downloadTo(containerId, file.id, at, options);
+      }, signal);
     } catch (error) {
       signal.throwIfAborted();
       if (isContainerGone(error)) throw error;

@@ -5,7 +5,11 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { digestFiles } from "../../files/digests/digest-files.ts";
 import type { HostFilesystem } from "../../files/filesystem/host-filesystem.ts";
-import { MountedFolder, type MountedSource } from "../../files/mounts/mounted-folder.ts";
+import {
+  MountedFolder,
+  type MountedFolderOptions,
+  type MountedSource,
+} from "../../files/mounts/mounted-folder.ts";
 import { applyChanges } from "../../files/sync/apply-changes.ts";
 import type { SyncFailure } from "../../files/sync/sync-failure.ts";
 import type { TemporaryFolder } from "../../host/temporary-folder.ts";
@@ -25,6 +29,12 @@ export interface FoundChanges {
   readonly isTouched?: (folder: string) => boolean;
 }
 
+/** The options of a `Mirror`. */
+export interface MirrorOptions extends Pick<MountedFolderOptions, "restore"> {
+  /** The path of an archive whose contents it starts with. @default none */
+  readonly tarball?: string | null | undefined;
+}
+
 /**
  * The local copy of a workspace's files: mounted files, local writes and downloaded changes. It fills
  * replacement containers.
@@ -39,11 +49,12 @@ export class Mirror extends MountedFolder {
   constructor(
     folder: TemporaryFolder,
     source: MountedSource,
-    { tarball = null }: { readonly tarball?: string | null | undefined } = {},
+    { tarball = null, restore }: MirrorOptions = {},
   ) {
-    super(source, { folder });
+    super(source, { folder, restore });
     this.#tarball = tarball === null ? null : { path: tarball, isUnpacked: "root" in source };
-    const isEmpty = "plan" in source && source.plan.files.length === 0 && tarball === null;
+    const isEmpty =
+      !restore && "plan" in source && source.plan.files.length === 0 && tarball === null;
     if (isEmpty) this.#originalDigests = new Map(); // every file will be new
   }
 
@@ -166,7 +177,7 @@ export async function hashFile(path: string): Promise<string> {
 }
 
 /** Lists all folders, parents first. Large folders are read in chunks. */
-async function listFolders(root: string): Promise<readonly string[]> {
+export async function listFolders(root: string): Promise<readonly string[]> {
   const folders: string[] = [];
   const ahead = [""];
   for (let prefix = ahead.pop(); prefix !== undefined; prefix = ahead.pop()) {

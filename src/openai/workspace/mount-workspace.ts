@@ -3,6 +3,7 @@ import type { HostMount } from "../../files/mounts/host-mount.ts";
 import type { MountPlan } from "../../files/mounts/mount-plan.ts";
 import { planMounts } from "../../files/mounts/plan-mounts.ts";
 import type { AutoContainerConfig } from "../../tools/hosted/code-interpreter.ts";
+import { checkUploadSizes } from "./check-upload-sizes.ts";
 import { resolveContainerSettings } from "./container-config.ts";
 import { ContainerWorkspace, createArchiveName } from "./container-workspace.ts";
 import { workspaceText } from "./workspace-text.ts";
@@ -26,6 +27,7 @@ export function createMountWorkspace(container: AutoContainerConfig, name: strin
     });
   }
   const plan = planToolMounts(hostMounts, allowedHostRoots, field);
+  checkUploadSizes(plan, "bootstrap");
   const archive = createArchiveName();
   const settings = resolveContainerSettings(
     { memoryLimit, networkPolicy },

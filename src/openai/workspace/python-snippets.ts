@@ -46,42 +46,45 @@ const MEMORY_UPDATES = {
 } as const;
 
 /**
- * Creates code that unpacks an uploaded archive below /mnt/data, removes the paths that it lists as
+ * Creates code that unpacks uploaded archives below /mnt/data, in order, removes the paths that each lists as
  * removed, and prints the digest of the files on disk. `memory` sets which digests the interpreter
  * stores for `changesSnippet`.
  */
 export function unpackSnippet(
-  archive: string,
+  archives: string | readonly string[],
   memory: keyof typeof MEMORY_UPDATES = "nothing",
 ): string {
   return `def _wink():
     import glob, hashlib, json, os, sys, tarfile
     ${TREE_DIGEST_FUNCTION}
     os.chdir("/mnt/data")
-    archive = glob.glob("*${archive}")[0]
-    removed, written = [], {}
-    with tarfile.open(archive) as tar:
-        members = [m for m in tar.getmembers() if m.name != "${REMOVED_FILE}"]
-        if "${REMOVED_FILE}" in tar.getnames():
-            removed = json.load(tar.extractfile("${REMOVED_FILE}"))
-        for path in removed:
-            if os.path.isdir(path) and not os.path.islink(path):
-                if not os.listdir(path):
-                    os.rmdir(path)
-            elif os.path.lexists(path):
-                os.remove(path)
-        files = [m for m in members if m.isfile()]
-        for m in files:
-            if os.path.islink(m.name) or os.path.isfile(m.name):
-                os.remove(m.name)
-        tar.extractall(".", members)
-    os.remove(archive)
-    for m in files:
+    modes, written = {}, {}
+    for name in ${JSON.stringify([archives].flat())}:
+        archive, removed = glob.glob("*" + name)[0], []
+        with tarfile.open(archive) as tar:
+            members = [m for m in tar.getmembers() if m.name != "${REMOVED_FILE}"]
+            if "${REMOVED_FILE}" in tar.getnames():
+                removed = json.load(tar.extractfile("${REMOVED_FILE}"))
+            for path in removed:
+                modes.pop(path, None)
+                if os.path.isdir(path) and not os.path.islink(path):
+                    if not os.listdir(path):
+                        os.rmdir(path)
+                elif os.path.lexists(path):
+                    os.remove(path)
+            files = [m for m in members if m.isfile()]
+            for m in files:
+                modes[m.name] = m.mode & 0o777
+                if os.path.islink(m.name) or os.path.isfile(m.name):
+                    os.remove(m.name)
+            tar.extractall(".", members)
+        os.remove(archive)
+    for path in modes:
         try:
-            os.chmod(m.name, m.mode & 0o777)
+            os.chmod(path, modes[path])
         except OSError:
             pass
-    for path in [m.name for m in files]:
+    for path in modes:
         one = hashlib.sha256()
         with open(path, "rb") as file:
             while part := file.read(1 << 20):

@@ -3,6 +3,7 @@ import { basename, join } from "node:path";
 import { WinkError } from "../../base/errors.ts";
 import { OpenAIRequestError } from "../errors/request-error.ts";
 import { type ContainerFile, isContainerGone } from "../http/container-calls.ts";
+import { checkSingleSizes } from "./check-upload-sizes.ts";
 import { ListedFiles, toContainerPath, toWorkspacePath } from "./listed-files.ts";
 import { PATHS_FILE } from "./python-snippets.ts";
 import { forEachTransfer } from "./transfer-limit.ts";
@@ -89,12 +90,11 @@ export class SingleFileStrategy implements TransferStrategy {
 
   onCodeOutput(): void {}
 
-  async #uploadTarball(path: string, { containerId, signal }: FillStep): Promise<void> {
+  async #uploadTarball(path: string, step: FillStep): Promise<void> {
+    const { connection, mirror } = this.#parts;
     const file = new File([await openAsBlob(path)], basename(path));
-    await this.#parts.connection.send(
-      (calls) => calls.upload(containerId, file, { signal }),
-      signal,
-    );
+    checkSingleSizes([{ path, bytes: file.size }]);
+    await connection.upload(file, step, mirror.progress);
   }
 
   async #uploadFile(path: string, digest: string, step: TransferStep): Promise<void> {
@@ -129,10 +129,10 @@ export class SingleFileStrategy implements TransferStrategy {
   }
 
   async #upload(file: File, path: string, step: TransferStep): Promise<ContainerFile> {
-    const { containerId, signal } = step;
-    const { connection } = this.#parts;
+    const { connection, mirror } = this.#parts;
+    checkSingleSizes([{ path, bytes: file.size }]);
     try {
-      return await connection.send((calls) => calls.upload(containerId, file, { signal }), signal);
+      return await connection.upload(file, step, mirror.progress);
     } catch (error) {
       if (isContainerGone(error) || !isRejection(error)) throw error;
       const problem = `The provider rejected ${JSON.stringify(path)} (${error.message}).`;

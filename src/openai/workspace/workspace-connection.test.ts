@@ -21,20 +21,24 @@ async function createUploadStage() {
   const { id: containerId } = await calls.create({ name: "test" });
   const connection = new WorkspaceConnection(stage.client, systemClock);
   const upload = (folder: string, signal = new AbortController().signal) =>
-    connection.uploadArchive(folder, "x.tar", mirror, { containerId, signal });
+    connection.packFolder(folder, { name: "x.tar", mirror, signal }, async (file) => {
+      await connection.upload(file, { containerId, signal }, null);
+    });
   const listStages = () =>
     readdirSync(dirname(mirror.root)).filter((name) => name.startsWith("stage"));
   return { stage, upload, calls, containerId, listStages };
 }
 
-describe("WorkspaceConnection.uploadArchive()", () => {
+describe("WorkspaceConnection.packFolder() and upload()", () => {
   const folder = () => temporaryTree({ "a.txt": "one", "sub/b.bin": Buffer.alloc(100_000, 7) });
 
   test("uploads a complete archive and removes temporary files", async () => {
     const { upload, calls, containerId, listStages } = await createUploadStage();
     const from = folder();
     chmodSync(join(from, "a.txt"), 0o640);
-    expect([...(await upload(from))]).toEqual([["a.txt", 0o640]]);
+    const { modes: packed, bytes } = await upload(from);
+    expect([...packed]).toEqual([["a.txt", 0o640]]);
+    expect(bytes).toBe(4 * 512 + 100_352 + 1024);
     const at = join(temporaryTree(), "x.tar");
     for await (const { id } of calls.list(containerId))
       writeFileSync(at, await calls.download(containerId, id));

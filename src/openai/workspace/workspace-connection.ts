@@ -6,19 +6,40 @@ import type { RetrySettings } from "../../adapter/throttle.ts";
 import type { Clock } from "../../base/clock.ts";
 import { WinkError } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
+import type { ProgressListener } from "../../base/track-bytes.ts";
 import { addUsage, noUsage, type TokenUsage } from "../../base/usage.ts";
 import { packToFile } from "../../files/archive/pack-to-file.ts";
 import type { OpenAIClient } from "../http/client.ts";
-import { ContainerCalls } from "../http/container-calls.ts";
+import { ContainerCalls, type ContainerFile } from "../http/container-calls.ts";
 import { createRetrySettings, withRetries } from "../http/retry.ts";
+import { deleteStoredFile, MAX_FILE_BYTES, storeFile } from "../http/stored-files.ts";
 import type { Mirror } from "./mirror.ts";
 import { type PythonSettings, runPython } from "./run-python.ts";
+import { trackUpload } from "./track-upload.ts";
 
 /** The container and abort signal of one transfer. */
 export interface TransferStep {
   readonly containerId: string;
   readonly signal: AbortSignal;
 }
+
+/** How a folder is packed for an upload. */
+export interface PackedFolder {
+  /** The name of the archive. */
+  readonly name: string;
+  readonly mirror: Mirror;
+  readonly signal: AbortSignal;
+}
+
+/** An archive that was sent. */
+export interface SentArchive {
+  /** The modes of packed files that are not 644. */
+  readonly modes: ReadonlyMap<string, number>;
+  readonly bytes: number;
+}
+
+/** How long the provider keeps a stored file that no process deletes: a day. */
+const STORED_SECONDS = 24 * 60 * 60;
 
 /** The settings that a workspace uses from the adapter that evaluates its prompt. */
 export interface WorkspaceBinding extends PythonSettings, RetrySettings {}
@@ -33,14 +54,20 @@ export class WorkspaceConnection {
   #adapter: WorkspaceBinding | null = null;
   #publish: (event: AdapterEvent) => void = () => {};
   #usage: TokenUsage = noUsage;
+  #isTransient = false;
 
   constructor(client: OpenAIClient | null, clock: Clock) {
     this.#calls = new ContainerCalls(client ?? missingClient);
     this.#retry = createRetrySettings(clock);
   }
 
-  /** Switches to an adapter's client, retries and events. */
-  bind(adapter: WorkspaceBinding, publish: (event: AdapterEvent) => void): void {
+  /** Switches to an adapter's client, retries and events. `isTransient`: the provider must retain nothing. */
+  bind(
+    adapter: WorkspaceBinding,
+    publish: (event: AdapterEvent) => void,
+    { isTransient = false }: { readonly isTransient?: boolean } = {},
+  ): void {
+    this.#isTransient = isTransient;
     if (this.#adapter?.client !== adapter.client) this.#calls = new ContainerCalls(adapter.client);
     this.#adapter = adapter;
     this.#retry = adapter;
@@ -69,27 +96,69 @@ export class WorkspaceConnection {
     return await withRetries(() => request(this.#calls), this.#retry, signal);
   }
 
+  /** Whether files may be stored at the provider outside containers. */
+  get canStoreFiles(): boolean {
+    return this.#adapter?.client.files.delete !== undefined && !this.#isTransient;
+  }
+
   /**
-   * Packs a folder into one tar file, uploads it, and deletes the local tar file. Returns the modes of
-   * packed files that are not 644.
+   * Packs a folder into one tar file, passes it to `send`, and deletes it. Throws before it packs anything if
+   * the archive would exceed the provider's limit.
    */
-  async uploadArchive(
+  async packFolder(
     folder: string,
-    name: string,
-    mirror: Mirror,
-    { containerId, signal }: TransferStep,
-  ): Promise<ReadonlyMap<string, number>> {
+    { name, mirror, signal }: PackedFolder,
+    send: (file: File) => Promise<void>,
+  ): Promise<SentArchive> {
     // On disk, so that its size is known, retries can resend it, and it never has to fit in memory.
     const stage = await mirror.createStage();
     try {
       const path = join(stage, name);
-      const modes = await packToFile(folder, path, { signal });
+      const { progress } = mirror;
+      const modes = await packToFile(folder, path, { signal, maxBytes: MAX_FILE_BYTES, progress });
       const file = new File([await openAsBlob(path)], name);
-      await this.send((calls) => calls.upload(containerId, file, { signal }), signal);
-      return modes;
+      await send(file);
+      return { modes, bytes: file.size };
     } finally {
       await rm(stage, { recursive: true, force: true });
     }
+  }
+
+  /** Uploads a file to the container. */
+  async upload(
+    file: File,
+    { containerId, signal }: TransferStep,
+    progress: ProgressListener | null,
+  ): Promise<ContainerFile> {
+    return await trackUpload(progress, file, (tracked) =>
+      this.send((calls) => calls.upload(containerId, tracked, { signal }), signal),
+    );
+  }
+
+  /** Stores a file at the provider, apart from containers. Returns its id. */
+  async store(
+    file: File,
+    { signal }: TransferStep,
+    progress: ProgressListener | null,
+  ): Promise<string> {
+    const client = this.#adapter?.client ?? missingClient;
+    const expires_after = { anchor: "created_at", seconds: STORED_SECONDS } as const;
+    return await trackUpload(progress, file, (tracked) => {
+      const body = { file: tracked, purpose: "user_data", expires_after } as const;
+      return this.send(() => storeFile(client, body, signal), signal);
+    });
+  }
+
+  /** Copies a stored file into the container. */
+  async attach(fileId: string, { containerId, signal }: TransferStep): Promise<ContainerFile> {
+    return await this.send((calls) => calls.attach(containerId, fileId, { signal }), signal);
+  }
+
+  /** Deletes a stored file. */
+  async deleteStored(fileId: string): Promise<void> {
+    const client = this.#adapter?.client ?? missingClient;
+    const { signal } = new AbortController();
+    await this.send(() => deleteStoredFile(client, fileId), signal);
   }
 
   /** Runs Python in a container. Returns its printed output. */

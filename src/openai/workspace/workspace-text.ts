@@ -1,5 +1,6 @@
 import { describeMounts } from "../../files/mounts/describe-mounts.ts";
 import type { MountPlan } from "../../files/mounts/mount-plan.ts";
+import type { SyncFailure } from "../../files/sync/sync-failure.ts";
 import type { ReplacedFiles } from "./container-lifecycle.ts";
 import { PATHS_FILE, unpackSnippet } from "./python-snippets.ts";
 import type { Unpack } from "./transfer-strategy.ts";
@@ -27,19 +28,29 @@ export function replacementNote(replaced: ReplacedFiles): string {
   return `The container was replaced by a new one. ${files}${where} Variables, imports and processes of earlier code are lost.`;
 }
 
+/** Returns the note for the model when files that an earlier process had could not be restored. */
+export function notRestoredNote(files: readonly SyncFailure[]): string {
+  const names = listNames(files.map(({ path }) => path));
+  return `These files of the workspace could not be restored as they were and are lost: ${names}.`;
+}
+
+function listNames(paths: readonly string[]): string {
+  const names = paths.slice(0, MAX_NAMES).map((path) => JSON.stringify(path.slice(0, 200)));
+  const others = paths.length - MAX_NAMES;
+  return `${names.join(", ")}${others > 0 ? ` and ${others} more` : ""}`;
+}
+
 function describeRestoredFiles(replaced: ReplacedFiles): string {
   const { isStale, lostEntries, hasUnlistedChanges } = replaced;
   if (!isStale && !hasUnlistedChanges && lostEntries.length === 0)
     return "The files are unchanged.";
-  const names = lostEntries.slice(0, MAX_NAMES).map((path) => JSON.stringify(path.slice(0, 200)));
-  const others = lostEntries.length - MAX_NAMES;
   return [
     isStale
       ? "The files were restored to their last saved state; later changes by code are lost."
       : "The files were restored.",
     hasUnlistedChanges ? "File modes, empty folders and symlinks that code made are lost." : "",
-    names.length > 0
-      ? `These entries could not be restored and are lost: ${names.join(", ")}${others > 0 ? ` and ${others} more` : ""}.`
+    lostEntries.length > 0
+      ? `These entries could not be restored and are lost: ${listNames(lostEntries)}.`
       : "",
   ]
     .filter((sentence) => sentence !== "")

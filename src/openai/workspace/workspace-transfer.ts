@@ -27,6 +27,8 @@ export interface TransferOptions extends StrategyParts {
 export class WorkspaceTransfer implements ContainerContents {
   /** Paths that were changed locally and are not yet in the container. Folders end in `/`. */
   readonly touched = new Set<string>();
+  /** How often changes were downloaded. */
+  pullCount = 0;
   readonly #parts: StrategyParts;
   readonly #archiveStrategy: ArchiveUploadStrategy;
   readonly #singleFileStrategy: SingleFileStrategy;
@@ -87,6 +89,16 @@ export class WorkspaceTransfer implements ContainerContents {
     return this.#isFlattened;
   }
 
+  /** The id of the archive that is stored at the provider for later containers, or `null`. */
+  get storedFileId(): string | null {
+    return this.#archiveStrategy.storedFileId;
+  }
+
+  /** Deletes the archive that is stored at the provider. */
+  async removeStored(): Promise<void> {
+    await this.#archiveStrategy.removeStored();
+  }
+
   /** Copies the mounts to the mirror, once. */
   async ready(): Promise<void> {
     await this.#parts.mirror.ready();
@@ -104,6 +116,24 @@ export class WorkspaceTransfer implements ContainerContents {
     this.#uncopied = [];
     this.#hasLostWork = this.#staleness.isStale;
     this.#staleness.markFresh();
+  }
+
+  /**
+   * Continues with a container that an earlier process filled. Its files must have the digest, or any if it is
+   * `null`. Downloads those that the mirror does not have. Returns whether the container can be used.
+   */
+  async adopt(digest: string | null, modes: ReadonlyMap<string, number>, step: TransferStep) {
+    if (this.#strategy !== this.#archiveStrategy) return false;
+    const { touched } = this; // local calls may have run before the first request
+    const count = await this.#archiveStrategy.adopt(digest, { modes, touched }, step);
+    this.#fileCount = count ?? 0;
+    return count !== null;
+  }
+
+  /** Reports files that an earlier process had and this one does not have, when the next container is filled. */
+  onEarlierLost(paths: readonly string[], hasLostWork: boolean): void {
+    this.#uncopied = paths;
+    if (hasLostWork) this.#staleness.markStale();
   }
 
   /** Uploads local changes. */
@@ -167,6 +197,7 @@ export class WorkspaceTransfer implements ContainerContents {
   async #pull(step: TransferStep): Promise<readonly SyncFailure[]> {
     this.#staleness.markFresh(); // set first: code that runs during the download makes the files stale again
     try {
+      this.pullCount += 1;
       const { failed, isComplete, throttled } = await this.#strategy.pull(this.touched, step);
       this.#failed = failed;
       this.#uncopied = failed.map(({ path, reason }) => (path === "." ? reason : path));

@@ -6,6 +6,7 @@ import type { SyncReport } from "../../files/sync/sync-report.ts";
 import type { Session } from "../../session/session.ts";
 import type { Section } from "../section.ts";
 import { MarkdownSection } from "./markdown-section.ts";
+import { markRestored } from "./restored.ts";
 import type { WorkspaceSectionOptions } from "./workspace-options.ts";
 
 /** A section with files. Tool handlers access them as `context.filesystem`. */
@@ -84,6 +85,7 @@ export abstract class MountedSection<
     this.workspace = workspace;
     this.#provider = provider;
     this.#options = { ...options };
+    if (options.persistDir !== undefined) markRestored(workspace.filesystem);
   }
 
   override get provider(): string {

@@ -4,6 +4,7 @@ import { Tool } from "../../tools/tool.ts";
 import { ToolResult } from "../../tools/tool-result.ts";
 import { checkToolPath, checkToolText } from "./check-tool-path.ts";
 import { replaceText } from "./replace-text.ts";
+import { isRestored } from "./restored.ts";
 
 /** How many names or paths a tool shows. */
 const MAX_NAMES = 2000;
@@ -28,6 +29,7 @@ const path = {
 function lsTool(filesystem: Filesystem): Tool {
   return new Tool({
     name: "ls",
+    effects: "none",
     description: "Lists a directory; directories end in a slash.",
     params: plainSchema({ path: { ...path, optional: true } }),
     handler: async ({ path: given = "." }) => {
@@ -52,6 +54,7 @@ function lsTool(filesystem: Filesystem): Tool {
 function readTool(filesystem: Filesystem): Tool {
   return new Tool({
     name: "read",
+    effects: "none",
     description: "Reads lines of a text file.",
     params: plainSchema({
       path,
@@ -72,6 +75,7 @@ function readTool(filesystem: Filesystem): Tool {
 function globTool(filesystem: Filesystem): Tool {
   return new Tool({
     name: "glob",
+    effects: "none",
     description: "Finds files by a pattern. A star also matches slashes.",
     params: plainSchema({ pattern: { type: "string", description: "For example *.ts or src/*." } }),
     handler: async ({ pattern }, { signal }) => {
@@ -86,6 +90,7 @@ function globTool(filesystem: Filesystem): Tool {
 function grepTool(filesystem: Filesystem): Tool {
   return new Tool({
     name: "grep",
+    effects: "none",
     description: "Finds lines by a regular expression.",
     params: plainSchema({
       pattern: { type: "string", description: "A regular expression." },
@@ -114,6 +119,7 @@ function describeRest(names: readonly string[], remedy: string): string {
 function writeTool(filesystem: Filesystem): Tool {
   return new Tool({
     name: "write",
+    effects: "idempotent",
     description: "Writes a whole text file, and replaces it if it exists.",
     params: plainSchema({ path, content: { type: "string", description: "The full text." } }),
     handler: async ({ path: given, content }) => {
@@ -126,6 +132,7 @@ function writeTool(filesystem: Filesystem): Tool {
 function editTool(filesystem: Filesystem): Tool {
   return new Tool({
     name: "edit",
+    effects: isRestored(filesystem) ? "idempotent" : "once",
     description: "Replaces a text within a file. It must occur exactly once.",
     params: plainSchema({
       path,
@@ -156,6 +163,7 @@ function editTool(filesystem: Filesystem): Tool {
 function rmTool(filesystem: Filesystem): Tool {
   return new Tool({
     name: "rm",
+    effects: "idempotent",
     description: "Deletes a file or an empty directory.",
     params: plainSchema({ path }),
     handler: async ({ path: given }) => {

@@ -32,6 +32,12 @@ export interface WorkspaceSectionOptions {
    * written beside it, as `name.container.ext`. `"overwrite"`: the host's version is replaced. @default "keep"
    */
   readonly onConflict?: ConflictPolicy | undefined;
+  /**
+   * A folder that outlives the process and keeps the files, so that another process can continue with them. Only
+   * one process at a time can use it. Files are downloaded after each turn in which code ran. @default the files
+   * are lost with the process
+   */
+  readonly persistDir?: string | undefined;
   /** Paths or globs of secret files, such as keys, to include. @default none */
   readonly allowSecrets?: readonly string[] | undefined;
   /** Whether overrides may replace the text. @default false */
@@ -48,6 +54,7 @@ export const workspaceChecks: Checks<WorkspaceSectionOptions> = {
   syncOnCleanup: optional(checkBoolean),
   syncDestination: optional(checkSingleLine),
   syncPolicy: optional(enumCheck(["never", "cleanup", "eachTurn"])),
+  persistDir: optional(checkSingleLine),
   onConflict: optional(enumCheck(["keep", "overwrite", "both"])),
   acceptsOverrides: optional(checkBoolean),
   // The code that uses these checks them.

@@ -9,6 +9,8 @@ export type MessagesAnswer =
       readonly content: readonly UnknownRecord[];
       readonly usage?: UnknownRecord;
       readonly stop?: string;
+      /** Id of the message and of the request. @default a new one */
+      readonly id?: string;
       /** Where the connection is lost: after these blocks, or in the last one. */
       readonly cut?: "after" | "within";
     }
@@ -145,16 +147,22 @@ let messages = 0;
 function streamMessage(
   response: ServerResponse,
   { model }: UnknownRecord,
-  { content, usage, stop, cut }: Extract<MessagesAnswer, { content: unknown }>,
+  {
+    content,
+    usage,
+    stop,
+    cut,
+    id = String(messages + 1),
+  }: Extract<MessagesAnswer, { content: unknown }>,
 ): void {
   messages += 1;
   const isCall = content.some(({ type }) => type === "tool_use");
   const send = (type: string, data: object) =>
     response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`);
-  response.writeHead(200, { "content-type": "text/event-stream", "request-id": `req_${messages}` });
+  response.writeHead(200, { "content-type": "text/event-stream", "request-id": `req_${id}` });
   const used = { input_tokens: 10, output_tokens: 5, ...usage };
   const about = { type: "message", role: "assistant", content: [], stop_reason: null };
-  const message = { id: `msg_${messages}`, model, ...about, stop_sequence: null };
+  const message = { id: `msg_${id}`, model, ...about, stop_sequence: null };
   send("message_start", { message: { ...message, usage: { ...used, output_tokens: 1 } } });
   for (const [index, block] of content.entries()) {
     const events = toBlockEvents(block);

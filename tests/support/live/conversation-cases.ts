@@ -10,20 +10,11 @@ import {
   Tool,
   ToolResult,
 } from "weakincentives";
-import type { ModelAction } from "weakincentives/local";
-import { OpenAIAdapter, type OpenAIAdapterOptions } from "weakincentives/openai";
+import { OpenAIAdapter } from "weakincentives/openai";
 import { recordingBus } from "weakincentives/testing";
 import * as z from "zod";
-
-/** A test of roles or streams that runs on the real API and on the local provider. */
-export interface ConversationCase {
-  /** Title of the test. */
-  readonly name: string;
-  /** The script of the local provider's model, one entry per step. */
-  readonly script: readonly (readonly ModelAction[])[];
-  /** Runs the test with these options of the adapter. */
-  run(options: OpenAIAdapterOptions): Promise<void>;
-}
+import { backgroundCases } from "./background-cases.ts";
+import type { ConversationCase } from "./conversation-case.ts";
 
 const code = "print(2 ** 64)";
 const numbers = "one two three four five six seven eight nine ten eleven twelve";
@@ -32,7 +23,7 @@ const birds = definePrompt({
   instructions: "You answer questions about birds, with one word and no punctuation.",
 });
 
-/** The tests of roles, input and streams. */
+/** The tests of roles, input, streams and responses in the background. */
 export const conversationCases: readonly ConversationCase[] = [
   {
     name: "delivers the text of a response in parts",
@@ -210,6 +201,7 @@ export const conversationCases: readonly ConversationCase[] = [
       expect(text.toLowerCase()).toBe("heron");
     },
   },
+  ...backgroundCases,
 ];
 
 async function collect(stream: AsyncIterable<StreamEvent>): Promise<readonly StreamEvent[]> {

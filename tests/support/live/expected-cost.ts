@@ -70,6 +70,15 @@ export const liveCosts: readonly LiveCost[] = [
     ...{ requests: 4, input: 4_000, output: 800 },
   },
   { name: "runs an agent of ten lines without a session", requests: 2, input: 200, output: 200 },
+  { name: "runs a response in the background", requests: 1, input: 100, output: 300 },
+  {
+    name: "resumes the stream of a response in the background after its last event",
+    ...{ requests: 1, input: 100, output: 300 },
+  },
+  {
+    name: "cancels a response in the background at the provider",
+    ...{ requests: 1, input: 100, output: 600 },
+  },
 ];
 
 /** Returns the expected cost of `npm run test:live` with a model, as a Markdown table. */

@@ -58,4 +58,20 @@ export const storesRows: readonly Row[] = [
     "onRepair",
     (o) => new stores.JsonlSessionStore(folder, o),
   ],
+  [
+    "SqliteSessionStore(options)",
+    "leaseMS",
+    "leaseMs",
+    (o) => new stores.SqliteSessionStore(`${folder}/s.sqlite`, o),
+  ],
+  [
+    "PostgresSessionStore",
+    "shema",
+    "schema",
+    (o) =>
+      new stores.PostgresSessionStore({
+        sql: { query: async () => ({ rows: [] }) },
+        ...Object(o),
+      }),
+  ],
 ];

@@ -5,6 +5,7 @@ import * as root from "weakincentives";
 import { InMemoryFilesystem } from "weakincentives/files";
 import { JsonlSessionStore } from "weakincentives/stores";
 import { scriptedClient } from "weakincentives/testing";
+import { MemorySessionStore } from "../memory-session-store.ts";
 import { prompt, type Row, session, template } from "./row.ts";
 
 const memory = new InMemoryFilesystem();
@@ -101,6 +102,13 @@ export const promptRows: readonly Row[] = [
     (o) => root.Session.parse(session.serialize(), [], o),
   ],
   ["Session.open(options)", "clok", "clock", (o) => openStoredSession(o)],
+  [
+    "Session.openOrCreate(options)",
+    "clok",
+    "clock",
+    (o) => root.Session.openOrCreate(new MemorySessionStore(), "s", [], o),
+  ],
+  ["SessionStore.claim(options)", "ownr", "owner", (o) => claimSession(o)],
   ["InProcessEventBus", "onEror", "onError", (o) => new root.InProcessEventBus(o)],
   [
     'Slice "a"',
@@ -132,11 +140,24 @@ export const promptRows: readonly Row[] = [
 ];
 
 async function openStoredSession(options: never): Promise<root.Session> {
+  return await withStore(async (store) => {
+    await new root.Session({ store, id: "a" }).flush();
+    return await root.Session.open(store, "a", [], options);
+  });
+}
+
+async function claimSession(options: never): Promise<root.SessionClaim> {
+  return await withStore(async (store) => await store.claim("a", options));
+}
+
+/** Calls `use` with a store in a temporary folder, which is closed and removed afterwards. */
+async function withStore<Result>(
+  use: (store: JsonlSessionStore) => Promise<Result>,
+): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), "wink-options-"));
   const store = new JsonlSessionStore(folder);
   try {
-    await new root.Session({ store, id: "a" }).flush();
-    return await root.Session.open(store, "a", [], options);
+    return await use(store);
   } finally {
     await store.close();
     rmSync(folder, { recursive: true, force: true });

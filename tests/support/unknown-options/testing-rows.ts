@@ -1,3 +1,4 @@
+import { JsonlSessionStore } from "weakincentives/stores";
 import * as testing from "weakincentives/testing";
 import { prompt, type Row, session } from "./row.ts";
 
@@ -52,5 +53,11 @@ export const testingRows: readonly Row[] = [
     "compact",
     "compacts",
     (o) => testing.adapterContract(testing.scriptedSubject, o),
+  ],
+  [
+    "sessionStoreContract(options)",
+    "claim",
+    "claims",
+    (o) => testing.sessionStoreContract(() => new JsonlSessionStore("unused"), o),
   ],
 ];

@@ -1,12 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { WinkError } from "../base/errors.ts";
-import {
-  parseSession,
-  type SavedSession,
-  SnapshotError,
-  SnapshotRestoreError,
-  serializeSession,
-} from "./snapshot.ts";
+import { parseSession, type SavedSession, serializeSession } from "./saved-session.ts";
+import { SnapshotError, SnapshotRestoreError } from "./snapshot-errors.ts";
 
 const saved: SavedSession = {
   version: 1,

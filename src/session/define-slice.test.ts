@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { defineSlice } from "./define-slice.ts";
 import type { ReducerFailed } from "./event-map.ts";
-import { defineSlice } from "./slice.ts";
 
 const failed: ReducerFailed = {
   type: "ReducerFailed",

@@ -1,0 +1,46 @@
+import { shortenContent } from "../../base/redact.ts";
+import type { Evaluation } from "../evaluation.ts";
+import { publishEvent, type TurnCompleted } from "../events.ts";
+import type { DelegatedCall, DelegatedCallData, HostedCall, Turn } from "../model-client.ts";
+import { toKeptEvents } from "../resume/keep-files.ts";
+
+/** Publishes `TurnCompleted`, together with the change of the session's stored conversation. */
+export function publishTurn(
+  evaluation: Evaluation,
+  { text, toolCalls, usage, requestId, history, workspace, ...turn }: Turn,
+  numbers: Pick<TurnCompleted, "turn" | "durationMs">,
+): void {
+  const hostedCalls = turn.hostedCalls.map(shortenCall);
+  const summary = { text, toolCalls, hostedCalls, usage, ...numbers, requestId };
+  const completed = { type: "TurnCompleted", ...summary, ...toDetails(turn) } as const;
+  // The conversation of a nested evaluation is not stored in the session.
+  const step = evaluation.isNested ? undefined : history;
+  const advanced = { type: "HistoryAdvanced", turn: numbers.turn } as const;
+  const kept = toKeptEvents(evaluation.isNested ? null : workspace);
+  publishEvent(evaluation, completed, ...(step ? [{ ...advanced, ...step }] : []), ...kept);
+}
+
+/** Returns the fields of `TurnCompleted` that are needed to answer from a stored turn. */
+function toDetails(turn: Omit<Turn, "text" | "toolCalls" | "usage" | "requestId">) {
+  const { finishReason, responseId, model, citations, continues, costUsd, stopReason } = turn;
+  const { delegatedCalls = [] } = turn;
+  return {
+    ...{ finishReason, responseId, model },
+    ...(citations.length > 0 && { citations }),
+    ...(continues && { continues: true as const }),
+    ...(costUsd !== undefined && { costUsd }),
+    ...(stopReason && { stopReason }),
+    ...(delegatedCalls.length > 0 && { delegatedCalls: delegatedCalls.map(toData) }),
+  };
+}
+
+function toData({ name, kind, callId, params, raw }: DelegatedCall): DelegatedCallData {
+  return shortenCall({ name, kind, callId, params, raw });
+}
+
+/** Returns a call for events, without encrypted content and long base64 in the provider's item. */
+function shortenCall<Call extends Pick<HostedCall, "params" | "raw">>(call: Call): Call {
+  const raw = shortenContent(call.raw);
+  if (raw === call.raw) return call;
+  return Object.freeze({ ...call, raw, params: call.params === call.raw ? raw : call.params });
+}

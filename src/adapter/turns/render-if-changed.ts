@@ -1,0 +1,31 @@
+import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
+import { type Evaluation, readVisibility } from "../evaluation.ts";
+import type { LoopSettings } from "../loop-options.ts";
+import type { ModelClient } from "../model-client.ts";
+import { preparePrompt } from "../prepare-prompt.ts";
+import { selectAllowedTools } from "../tool-choice.ts";
+
+/** Renders the prompt again if the visibility of a section changed. The conversation continues. */
+export function renderIfChanged(
+  evaluation: Evaluation,
+  client: ModelClient,
+  settings: LoopSettings,
+): Evaluation {
+  const visibility = readVisibility(evaluation);
+  if (visibility === evaluation.visibility) return evaluation;
+  evaluation.guard.enter("render");
+  // The tool choice was checked at first. Its tools may be in sections that are closed now.
+  const checked = { ...settings, toolChoice: "auto" } as const;
+  const rendered = preparePrompt(evaluation.prompt, client, checked, evaluation);
+  return { ...evaluation, ...toRenderedFields(rendered, settings), visibility };
+}
+
+/** Leaves out the local tools that a restriction excludes, so that calls to them do not run. */
+export function toRenderedFields(
+  rendered: RenderedPrompt,
+  { toolChoice = "auto" }: LoopSettings,
+): Pick<Evaluation, "rendered" | "tools"> {
+  const { tools } =
+    typeof toolChoice === "object" ? selectAllowedTools(toolChoice, rendered) : rendered;
+  return { rendered, tools: new Map(tools.map((tool) => [tool.name, tool])) };
+}

@@ -1,0 +1,102 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { createTaskPrompt } from "../../../tests/support/openai-run.ts";
+import { type KilledRunOptions, KilledRuns } from "../../../tests/support/resume/killed-runs.ts";
+import {
+  applyPatchCall,
+  functionCall,
+  message,
+  reasoning,
+  type SeenRequest,
+  urlCitation,
+  type WireAnswer,
+  webSearchCall,
+} from "../../../tests/support/wire-server.ts";
+import { readRecords } from "../../base/json.ts";
+import { InMemoryFilesystem } from "../../files/filesystem/in-memory-filesystem.ts";
+import { applyPatchTool } from "../../tools/hosted/apply-patch.ts";
+import { webSearchTool } from "../../tools/hosted/web-search.ts";
+import { Tool } from "../../tools/tool.ts";
+import { ToolResult } from "../../tools/tool-result.ts";
+import type { WireItem } from "../wire.ts";
+
+const look = new Tool({
+  name: "look",
+  description: "Looks.",
+  params: null,
+  effects: "none",
+  handler: () => ToolResult.ok(null, "Seen."),
+});
+
+/** A part of a response. Its ids depend on its place in the script. */
+const part = fc.constantFrom("call", "call", "patch", "search", "reasoning", "text", "compaction");
+const turns = fc.array(fc.array(part, { maxLength: 4 }), { maxLength: 5 });
+const tokens = fc.constantFrom(0, 20, 60, 1500);
+
+const script = fc
+  .tuple(turns, fc.array(tokens, { minLength: 6, maxLength: 6 }))
+  .map(([all, sizes]): readonly WireAnswer[] => [
+    ...all.map((parts, turn) => toAnswer([...parts, "call"], turn, sizes[turn] ?? 0)),
+    { output: [message("Done.")], usage: toUsage(sizes[5] ?? 0) },
+  ]);
+
+function toAnswer(parts: readonly string[], turn: number, size: number): WireAnswer {
+  const output = parts.map((kind, index): WireItem => {
+    const id = `${turn}_${index}`;
+    if (kind === "call") return functionCall("look", {}, `call_${id}`);
+    if (kind === "search") return webSearchCall(`owls ${id}`, ["https://owls.test"]);
+    if (kind === "reasoning") return reasoning(`rs_${id}`);
+    if (kind === "text") return message("See.", [urlCitation("https://owls.test", "Owls", [0, 3])]);
+    if (kind === "patch")
+      return applyPatchCall({ type: "create_file", path: `${id}.txt`, diff: "+one\n" });
+    return { id: `cmp_${id}`, type: "compaction", encrypted_content: `sealed ${id}` };
+  });
+  return { output, usage: toUsage(size) };
+}
+
+function toUsage(size: number) {
+  return { input_tokens: size, output_tokens: 5, total_tokens: size + 5 };
+}
+
+/** The routes of compaction. Their answers depend only on the request. */
+const routes: KilledRunOptions["routes"] = {
+  "POST /responses/input_tokens": ({ body }: SeenRequest) => ({
+    json: { object: "response.input_tokens", input_tokens: 10 * readRecords(body, "input").length },
+  }),
+  "POST /responses/compact": ({ text }: SeenRequest) => {
+    const output = [
+      { id: `cmp_${text.length}`, type: "compaction", encrypted_content: `sealed ${text.length}` },
+    ];
+    const fields = { id: "resp_c", object: "response.compaction", created_at: 1 };
+    return { json: { ...fields, output, usage: toUsage(40) } };
+  },
+};
+
+const adapters = fc.constantFrom<NonNullable<KilledRunOptions["adapter"]>>(
+  {},
+  { modelConfig: { store: false } },
+  { compaction: { thresholdTokens: 45 } },
+  { compaction: { strategy: "server", thresholdTokens: 1000 } },
+);
+
+it("sends the same requests after two kills at any records, for any script", async () => {
+  await fc.assert(
+    fc.asyncProperty(script, adapters, fc.nat(), fc.nat(), async (answers, adapter, one, other) => {
+      await using runs = await KilledRuns.start({
+        ...{ script: answers, routes, adapter },
+        createPrompt: () => {
+          const patch = applyPatchTool({}, { filesystem: new InMemoryFilesystem() });
+          return createTaskPrompt({ tools: [look], hostedTools: [webSearchTool(), patch] });
+        },
+      });
+      const { whole } = await runs.runWhole();
+      const first = one % (whole.records.length + 1);
+      const second = await runs.expectSame(whole.records, first);
+      const isSame = second.strange.length === 0; // no call was lost
+      const count = first + (other % (second.records.length - first + 1));
+      if (isSame) await runs.expectSame(second.records, count);
+      expect(whole.response.text).toBe("Done.");
+    }),
+    { numRuns: 150 },
+  );
+});

@@ -1,0 +1,55 @@
+import { getErrorMessage } from "../../base/errors.ts";
+import { SessionStoreError } from "../../session/session-store.ts";
+import { PathRefusal } from "../path-refusal.ts";
+
+/** Wraps an error of a database file in a `SessionStoreError` with a remedy. */
+export function toSqliteError(error: unknown, path: string): SessionStoreError {
+  if (error instanceof SessionStoreError) return error;
+  const remedy = error instanceof PathRefusal ? error.remedy : findRemedy(error);
+  return new SessionStoreError(
+    `The database ${path} cannot be used: ${getErrorMessage(error)}. ${remedy}`,
+    { cause: error },
+  );
+}
+
+/** Returns whether another connection has locked the database. */
+export function isBusy(error: unknown): boolean {
+  return getResultCode(error) === BUSY;
+}
+
+/** Returns the refusal of a database with tables that this release does not know. */
+export function createForeignRefusal(): PathRefusal {
+  return new PathRefusal("it is the database of another program", "Use another path.");
+}
+
+/** Returns the refusal of a database that a newer release has written. */
+export function createNewerRefusal(version: number): PathRefusal {
+  const remedy = "Update weakincentives, or use another path.";
+  return new PathRefusal(`a newer release has written it (version ${version})`, remedy);
+}
+
+const BUSY = 5;
+const DAMAGED = "Restore a backup of it, or use another path.";
+const UNWRITABLE = "Use a path in a folder that the store can write to.";
+/** Remedies by SQLite's primary result code. */
+const REMEDIES: ReadonlyMap<number, string> = new Map([
+  [
+    BUSY,
+    "Another process has locked it for too long: end that process, then open the session again.",
+  ],
+  [8, UNWRITABLE],
+  [11, DAMAGED],
+  [13, "Free space on that disk, then reopen the session with Session.open."],
+  [14, UNWRITABLE],
+  [26, DAMAGED],
+]);
+
+function findRemedy(error: unknown): string {
+  return REMEDIES.get(getResultCode(error)) ?? UNWRITABLE;
+}
+
+/** Returns SQLite's primary result code, or -1 for other errors. */
+function getResultCode(error: unknown): number {
+  if (!(error instanceof Error && "errcode" in error)) return -1;
+  return Number(error.errcode) & 0xff; // the rest are details
+}

@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { readRecords } from "../src/base/json.ts";
+import { getTurn } from "./support/crash/adapters/openai-crash.ts";
+import { crashCases } from "./support/crash/crash-cases.ts";
+import { CrashScene } from "./support/crash/crash-scene.ts";
+import { crashTurns } from "./support/crash/crash-turns.ts";
+import { expectCrashCase } from "./support/crash/expect-crash-case.ts";
+import {
+  functionCall,
+  message,
+  reasoning,
+  type SeenRequest,
+  startWireServer,
+  type WireAnswer,
+  type WireServer,
+} from "./support/wire-server.ts";
+
+/** Answers a request by the number of its turn, so that every process has the same model. */
+function answerTurn({ body }: SeenRequest): WireAnswer {
+  const turn = getTurn(readRecords(body, "input"));
+  const planned = crashTurns[turn - 1];
+  if (!planned) throw new Error(`There is no turn ${turn}.`);
+  const id = `resp_${turn}`;
+  if ("text" in planned) return { id, output: [{ ...message(planned.text), id: "msg_1" }] };
+  const calls = planned.calls.map(({ name, callId }) => ({
+    ...functionCall(name, {}, callId),
+    id: `fc_${callId}`,
+  }));
+  return { id, output: [reasoning(`rs_${turn}`), ...calls] };
+}
+
+describe("a run on OpenAI's adapter that is killed is resumed with the same answer", {
+  timeout: 180_000, // a test starts several processes, one after the other
+}, () => {
+  let server: WireServer;
+  beforeAll(async () => {
+    server = await startWireServer(answerTurn);
+  });
+  afterAll(async () => {
+    await server.close();
+  });
+  const createOptions = (details: Readonly<Record<string, string>> = {}) =>
+    ({ adapter: "openai", store: "jsonl", details: { url: server.url, ...details } }) as const;
+
+  for (const one of crashCases) {
+    test(one.name, () => expectCrashCase(one, createOptions()));
+  }
+
+  test("between turns whose items the provider does not store", async () => {
+    const point = { at: "barrier turn-completed", nth: 2 };
+    await expectCrashCase({ name: "sealed", point }, createOptions({ store: "false" }));
+  });
+
+  test("three times, at the same point of the same turn and at a later one", async () => {
+    await using scene = await CrashScene.create(createOptions());
+    await scene.crashAt({ at: "before note", flushed: true });
+    await scene.crashAt({ at: "after note", flushed: true });
+    await scene.crashAt({ at: "barrier turn-completed", nth: 2 });
+    expect(await scene.finish()).toMatchObject({ output: { total: 5 } });
+    expect(scene.ledger.listRequests()).toEqual([1, 2, 3, 4]);
+    expect(scene.ledger.list("started", "charge")).toHaveLength(1);
+  });
+});
