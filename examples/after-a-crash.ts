@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { definePrompt, type ProviderAdapter, Session, Tool, ToolResult } from "weakincentives";
 import { OpenAIAdapter } from "weakincentives/openai";
-import { SqliteSessionStore } from "weakincentives/stores";
+import { JsonlSessionStore } from "weakincentives/stores";
 import { scriptedClient } from "weakincentives/testing";
 import * as z from "zod";
 
@@ -74,7 +74,7 @@ async function payInvoices(): Promise<void> {
     ? new OpenAIAdapter({ model: "gpt-5.2" })
     : scriptedClient(...script.map(() => answer));
 
-  const store = new SqliteSessionStore(join(folder, "sessions.sqlite"));
+  const store = new JsonlSessionStore(join(folder, "sessions"));
   try {
     const session = await Session.openOrCreate(store, "invoices");
     const { text } = await adapter.evaluate(clerk, { session, resume: true });
