@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { MemorySessionStore } from "../../../tests/support/memory-session-store.ts";
 import { copyStore, reopenSession } from "../../../tests/support/resume/reopen-session.ts";
+import { noUsage } from "../../base/usage.ts";
 import { Prompt } from "../../prompt/prompt.ts";
 import { MarkdownSection } from "../../prompt/sections/markdown-section.ts";
 import { PromptTemplate } from "../../prompt/template.ts";
@@ -166,6 +167,23 @@ test("earlierTurnsSlice loads the state of a checkpoint, and refuses other value
   const loaded = earlierTurnsSlice.load(turns);
   if (typeof loaded === "string") throw new Error(loaded);
   expect(earlierTurnsSlice.read(loaded.kept)).toEqual(turns);
+  const stamp = {
+    sessionId: "s",
+    promptName: "p",
+    adapter: "a",
+    createdAt: "2026-01-01T00:00:00.000Z",
+  };
+  const completed = {
+    text: "Done.",
+    toolCalls: [],
+    hostedCalls: [],
+    usage: noUsage,
+    durationMs: 1,
+    requestId: null,
+  };
+  const event = { type: "TurnCompleted", turn: 2, ...stamp, ...completed } as const;
+  const next = earlierTurnsSlice.reduce(loaded.kept, event);
+  expect(earlierTurnsSlice.read(next)).toMatchObject([{ turn: 1 }, { kind: "turn", turn: 2 }]);
   for (const state of [5, {}, ["turn"]]) {
     expect(earlierTurnsSlice.load(state)).toBe("its state is not an array of turns");
   }
