@@ -213,7 +213,7 @@ export class Conversation implements ModelClient {
       sentPrompt,
       onCompacted: (metadata) => this.#publishEvent(toCompactionEvent(metadata)),
       ...(isStored && {
-        onBatch: (calls, native) => this.#transcript.setBatch(toBatchResults(calls, native)),
+        onBatch: (calls, failedIds) => this.#transcript.setBatch(toBatchResults(calls, failedIds)),
       }),
     });
     this.#nativeTools = resources.native;

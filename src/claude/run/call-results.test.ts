@@ -102,12 +102,7 @@ describe("the results of calls", () => {
       { tool_use_id: "b", tool_response: "two" },
       { tool_use_id: "c", tool_response: blocks },
     ];
-    const use = { name: "Bash", input: {}, response: null, durationMs: 1 };
-    const native = [
-      { ...use, id: "a", error: null },
-      { ...use, id: "b", error: "two" },
-    ];
     const expected = new Map([...results, ["c", { content: blocks, isError: false }]] as never);
-    expect(toBatchResults(calls, native)).toEqual(expected);
+    expect(toBatchResults(calls, new Set(["b"]))).toEqual(expected);
   });
 });

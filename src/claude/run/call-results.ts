@@ -8,7 +8,7 @@ import {
   readStringOrNull,
   type UnknownRecord,
 } from "../../base/json.ts";
-import type { NativeCall, RunStep } from "./run-state.ts";
+import type { RunStep } from "./run-state.ts";
 
 /** The result of a call, as the model reads it. */
 export interface CallResult {
@@ -88,14 +88,13 @@ export function toAnswerResults(answers: readonly ToolAnswer[]): ReadonlyMap<str
 /** Returns the results of a batch of calls, from the SDK's hook, by their ids. */
 export function toBatchResults(
   calls: readonly UnknownRecord[],
-  native: readonly NativeCall[],
+  failedIds: ReadonlySet<string>,
 ): ReadonlyMap<string, CallResult> {
   return new Map(
     calls.map((call) => {
       const id = readString(call, "tool_use_id");
-      const ended = native.find((one) => one.id === id);
       const content = readStringOrNull(call, "tool_response") ?? readRecords(call, "tool_response");
-      return [id, { content, isError: (ended?.error ?? null) !== null }];
+      return [id, { content, isError: failedIds.has(id) }];
     }),
   );
 }

@@ -14,7 +14,6 @@ import { hasReadMessage, joinBatchTexts, reduceRun, takeStep } from "./reduce-ru
 import {
   ANSWER_TOOL,
   initialRun,
-  type NativeCall,
   type RunInput,
   type RunState,
   type RunStep,
@@ -32,9 +31,9 @@ export interface RunSettings {
   readonly reporter: TurnReporter;
   /** Called with the SDK's metadata when it has compacted the conversation. */
   onCompacted(metadata: UnknownRecord): void;
-  /** Called with a message's calls when they have ended. @default does nothing */
+  /** Called with a message's calls when they have ended, and the ids of those that failed. @default does nothing */
   readonly onBatch?:
-    | ((calls: readonly UnknownRecord[], native: readonly NativeCall[]) => void)
+    | ((calls: readonly UnknownRecord[], failedIds: ReadonlySet<string>) => void)
     | undefined;
 }
 
@@ -60,6 +59,8 @@ export class ClaudeRun {
   readonly #bridge = new ToolBridge(({ callId }) => this.#onCall(callId));
   readonly #messages = new UserMessages();
   readonly #native: NativeCallTracker;
+  /** Ids of calls that have failed since the last batch, structured answers that were rejected included. */
+  readonly #failedIds = new Set<string>();
   #state: RunState = initialRun;
   #changed = Promise.withResolvers<void>();
   readonly #closed = Promise.withResolvers<void>();
@@ -184,9 +185,10 @@ export class ClaudeRun {
   }
 
   async #afterCall(input: UnknownRecord): Promise<UnknownRecord> {
-    const { name } = readToolUse(input);
-    if (name === ANSWER_TOOL)
-      this.#dispatch({ type: "outputChecked", isAccepted: readError(input) === null });
+    const { id, name } = readToolUse(input);
+    const hasFailed = readError(input) !== null;
+    if (hasFailed) this.#failedIds.add(id);
+    if (name === ANSWER_TOOL) this.#dispatch({ type: "outputChecked", isAccepted: !hasFailed });
     if (this.#native.isEnabled(name)) await this.#native.afterCall(input);
     return {};
   }
@@ -195,7 +197,10 @@ export class ClaudeRun {
   async #onBatch(input: UnknownRecord): Promise<string> {
     const calls = readRecords(input, "tool_calls");
     await this.#native.endBatch(calls, this.#state.settled);
-    this.#settings.onBatch?.(calls, this.#state.native);
+    // Calls that were not allowed to run are only here.
+    const denied = this.#state.native.filter(({ error }) => error !== null).map(({ id }) => id);
+    this.#settings.onBatch?.(calls, new Set([...denied, ...this.#failedIds]));
+    this.#failedIds.clear();
     const callIds = calls.map((call) => readString(call, "tool_use_id"));
     // The SDK may call the hook before the message with these calls was received.
     await this.#waitUntil((state) => hasReadMessage(state, callIds));
