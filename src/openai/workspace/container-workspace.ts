@@ -279,6 +279,11 @@ export class ContainerWorkspace {
     this.container.loseEarlier(containerId, "its files were not kept for this process");
   }
 
+  /** Called when an evaluation of another process is continued. Its files are synced even if no request follows. */
+  onResumed(): void {
+    this.#isUsed = true;
+  }
+
   /** Called when a request fails; code may have run before it did. */
   onRequestFailed(): void {
     this.#transfer.onPossibleCodeRun();
@@ -381,20 +386,23 @@ export class ContainerWorkspace {
     }
   }
 
-  /** Releases the container. If it cannot be deleted, that is logged, so that the report is not lost. */
+  /** Releases the containers. If one cannot be deleted, that is logged, so that the report is not lost. */
   async #release(remove: boolean): Promise<void> {
-    try {
-      await this.container.release({ remove });
-    } catch (error) {
-      const problem = getErrorMessage(error);
-      this.#connection.logger.warn("could not delete a container", { problem });
+    const releaseOwn = () => this.container.release({ remove });
+    for (const release of [releaseOwn, () => this.#binding?.onReleased?.()]) {
+      try {
+        await release();
+      } catch (error) {
+        const problem = getErrorMessage(error);
+        this.#connection.logger.warn("could not delete a container", { problem });
+      }
     }
   }
 
   async #sync(): Promise<SyncReport> {
     // If copying the mounts failed, an earlier call reported why. Then no files exist to sync.
     if ((await this.#mirror.ready().catch(() => null)) === null) return notSynced;
-    const lost = await this.#pullLast();
+    const lost = [...(await this.#resumeLast()), ...(await this.#pullLast())];
     this.#hasUnsavedChanges = await this.#transfer.isStale();
     await this.#keepLast();
     const destination = this.#settings.syncDestination;
@@ -405,6 +413,18 @@ export class ContainerWorkspace {
     const event = { directory, added, changed, deleted, failed, conflicts };
     this.#connection.publish({ type: "WorkspaceSynced", ...event });
     return report;
+  }
+
+  /** Downloads what only the container of an earlier process has, if no request did. A failure is returned. */
+  async #resumeLast(): Promise<readonly SyncFailure[]> {
+    try {
+      await this.resumeEarlier();
+      return [];
+    } catch (error) {
+      const problem = getErrorMessage(error);
+      const reason = `the changes that an earlier process made could not be downloaded: ${problem}`;
+      return [{ path: ".", reason }];
+    }
   }
 
   /** Keeps the files that were downloaded last. A failure is only logged: the files are synced too. */
@@ -480,6 +500,8 @@ export interface BindingOptions {
   readonly onCreated?: ((id: string) => Promise<void>) | undefined;
   /** Called when a container was deleted. @default nothing */
   readonly onDeleted?: ((id: string) => void) | undefined;
+  /** Called on cleanup, when the container was released. @default nothing */
+  readonly onReleased?: (() => Promise<void>) | undefined;
   /** Returns the listener for a transfer that starts now, or `null`. @default no progress is reported */
   readonly findListener?: (() => ProgressListener | null) | undefined;
 }

@@ -45,8 +45,7 @@ export async function resumeContainer(
   if (!keeper.keepsFiles) await keeper.store(mirror.root, mirror.baseline);
   // Otherwise this process has already filled a container.
   if (container.state === "absent") {
-    const lost = keeper.takeLost().map(({ path }) => path);
-    transfer.onEarlierLost(lost, hasUnfetchedChanges);
+    transfer.onEarlierLost(keeper.takeLost(), hasUnfetchedChanges);
   }
   const reason = isAlive ? "its files are not those that were last kept" : "it no longer exists";
   container.loseEarlier(containerId, reason);
