@@ -2,9 +2,9 @@ import type { Clock } from "../../base/clock.ts";
 import { getErrorMessage } from "../../base/errors.ts";
 import type { SyncFailure } from "../../files/sync/sync-failure.ts";
 import { isContainerGone } from "../http/container-calls.ts";
-import { ArchiveUploadStrategy, UnpackingFailure } from "./archive-upload-strategy.ts";
+import { ArchiveUploadStrategy, UnpackingFailure } from "./transfer/archive-upload-strategy.ts";
 import type { ContainerContents } from "./container-lifecycle.ts";
-import { SingleFileStrategy } from "./single-file-strategy.ts";
+import { SingleFileStrategy } from "./transfer/single-file-strategy.ts";
 import type { FillStep, StrategyParts, TransferStrategy, Unpack } from "./transfer-strategy.ts";
 import type { TransferStep } from "./workspace-connection.ts";
 

@@ -1,18 +1,18 @@
 import { copyFile, link, mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { WinkError } from "../../base/errors.ts";
-import { PLAIN_MODE } from "../../files/archive/tar/write-tar.ts";
-import { digestTree } from "../../files/digests/digest-files.ts";
-import { listAncestors } from "../../files/path.ts";
-import type { SyncFailure } from "../../files/sync/sync-failure.ts";
+import { WinkError } from "../../../base/errors.ts";
+import { PLAIN_MODE } from "../../../files/archive/tar/write-tar.ts";
+import { digestTree } from "../../../files/digests/digest-files.ts";
+import { listAncestors } from "../../../files/path.ts";
+import type { SyncFailure } from "../../../files/sync/sync-failure.ts";
 import { BaseArchive, type PendingArchive } from "./base-archive.ts";
 import { findContainerChanges, InconsistentChanges } from "./container-changes.ts";
 import { incompleteListing, ListedFiles, type PathMapping } from "./listed-files.ts";
-import { hashFile } from "./mirror.ts";
-import { createUploadName, findDigest, REMOVED_FILE, unpackSnippet } from "./python-snippets.ts";
-import { trackUnpacking } from "./track-upload.ts";
-import type { FillStep, PullResult, StrategyParts, TransferStrategy } from "./transfer-strategy.ts";
-import type { TransferStep } from "./workspace-connection.ts";
+import { hashFile } from "../mirror.ts";
+import { createUploadName, findDigest, REMOVED_FILE, unpackSnippet } from "../python-snippets.ts";
+import { trackUnpacking } from "../track-upload.ts";
+import type { FillStep, PullResult, StrategyParts, TransferStrategy } from "../transfer-strategy.ts";
+import type { TransferStep } from "../workspace-connection.ts";
 
 /** Thrown when the unpacked files did not match their digest, even on the second attempt. */
 export class UnpackingFailure extends WinkError {
