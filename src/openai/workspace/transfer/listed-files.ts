@@ -9,9 +9,9 @@ import { MAX_FILE_BYTES } from "../../http/stored-files.ts";
 import { hashFile } from "../mirror.ts";
 import { OWN_PREFIX } from "../python-snippets.ts";
 import { type StartCount, trackDownloads } from "../track-upload.ts";
-import { forEachTransfer } from "./transfer-limit.ts";
 import type { PullResult, StrategyParts } from "../transfer-strategy.ts";
 import type { TransferStep } from "../workspace-connection.ts";
+import { forEachTransfer } from "./transfer-limit.ts";
 
 const ROOT = "/mnt/data/";
 
