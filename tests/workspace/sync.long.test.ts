@@ -42,7 +42,9 @@ open(at("p/a.txt"), "a").write("two\\n")
 open("new.bin", "wb").write(bytes(range(256)))
 os.remove(at("p/gone.txt"))`;
       const script: TaskScript = (_, items) =>
-        items.some(({ type }) => type === "code_interpreter_call") ? [{ say: "Done." }] : [{ code }];
+        items.some(({ type }) => type === "code_interpreter_call")
+          ? [{ say: "Done." }]
+          : [{ code }];
       const mounts = [{ hostPath: folder, mountPath: "p" }];
       const { section, evaluate, kill, relay } = await createContainerFaultFixture(script, {
         section: { mounts, unpack, syncOnCleanup: true },
