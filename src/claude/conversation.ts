@@ -103,6 +103,7 @@ export class Conversation implements ModelClient {
     this.#firstTurn = number + 1;
     this.#text = turn.text;
     this.#earlierCalls = [...earlierCalls, ...turn.hostedCalls];
+    this.#workspace?.workspace.onResumed();
     const workspace = this.#workspace ? "" : null;
     this.#nativeTools = new NativeTools(rendered.hostedTools, { workspace, permissionMode });
     this.#nativeTools.replay(this.#earlierCalls);

@@ -61,6 +61,7 @@ describe.skipIf(sdkMissing)(
       ["in a call before it changes files", { at: "before append" }],
       ["in a call after it has changed files", { at: "after append" }],
       ["when the answer is stored", { at: "barrier turn-completed", nth: 4 }],
+      ["when the evaluation has ended and the files are not synced", { at: "barrier executed" }],
     ] as const) {
       test(`are the same as without a kill, ${name}`, async () => {
         expect(await runWithCrashes([point])).toEqual(uninterrupted);

@@ -26,8 +26,11 @@ interface FaultCase {
   readonly waitFor?: (fixture: ContainerFaultFixture, containerId: string) => Promise<void>;
   readonly inTool?: FaultScenarioOptions["inTool"];
   readonly loses?: ScenarioStep;
+  readonly section?: FaultScenarioOptions["section"];
   /** The losses that the event reports. */
   readonly lost: readonly string[];
+  /** How many warnings about failed downloads are logged. @default 0 */
+  readonly failedDownloads?: number;
 }
 
 /** Code that signals its start and then runs for a long time. */
@@ -71,6 +74,18 @@ const commonCases: Readonly<Record<string, FaultCase>> = {
     }),
     loses: "second",
     lost: [LOST_MEMORY, LOST_WORK],
+    failedDownloads: 1,
+  },
+  "during the download before the answer": {
+    fault: ({ relay }) => ({
+      on: DOWNLOAD,
+      matches: () => relay.requests.filter(isConversationRequest).length === 2,
+      when: "during",
+    }),
+    section: { syncPolicy: "cleanup" },
+    loses: "second",
+    lost: [LOST_MEMORY, LOST_WORK],
+    failedDownloads: 1,
   },
 };
 
@@ -112,6 +127,7 @@ describe.skipIf(!hasBubblewrap).each(["bootstrap", "files"] as const)(
         fault: form,
         inTool: place.inTool,
         loses: place.loses,
+        section: place.section ?? {},
       });
       const { fixture } = scenario;
       const act = async (id: string) => {
@@ -121,6 +137,7 @@ describe.skipIf(!hasBubblewrap).each(["bootstrap", "files"] as const)(
       const fault = place.fault && fixture.relay.injectFault({ ...place.fault(fixture), act });
       await scenario.runAll();
       expect(fault?.hits ?? 1).toBe(1);
+      expect(scenario.failedDownloads).toBe(place.failedDownloads ?? 0);
       const [replaced, ...more] = fixture.findEvents("ContainerReplaced");
       const isListed = unpack === "files" && place.lost.length > 0;
       const lost = isListed ? [...place.lost, UNLISTED] : place.lost;
@@ -140,7 +157,10 @@ describe.skipIf(!hasBubblewrap).each(["bootstrap", "files"] as const)(
         loses: "second",
       });
       const { relay, findEvents } = scenario.fixture;
+      const unblockDownloads = scenario.blockDownloads(2);
       await scenario.evaluateFirst();
+      unblockDownloads();
+      expect(scenario.failedDownloads).toBe(1);
       const fault = relay.injectFault({ on: DOWNLOAD, when: "during", act: scenario.kill });
       expect(await scenario.fixture.section.filesystem.readText("p/a.txt")).toBe("one\ntwo\n");
       const unlisted = unpack === "files" ? [UNLISTED] : [];
@@ -164,15 +184,52 @@ describe.skipIf(!hasBubblewrap).each(["bootstrap", "files"] as const)(
           loses: "third",
         });
         const { relay, findEvents } = scenario.fixture;
+        const unblockDownloads = scenario.blockDownloads(3);
         await scenario.runAll();
-        relay.injectFault({ on: DOWNLOAD, when: "during", act: scenario.kill });
+        unblockDownloads();
+        expect(scenario.failedDownloads).toBe(1);
+        const fault = relay.injectFault({ on: DOWNLOAD, when: "during", act: scenario.kill });
         const { failed } = await scenario.fixture.section.cleanup();
+        expect(fault.hits).toBe(1);
         expect(failed).toEqual([
           {
             path: ".",
             reason: expect.stringMatching(
               /^the last changes that code made could not be downloaded: /,
             ),
+          },
+        ]);
+        expect(findEvents("ContainerReplaced")).toEqual([]);
+        await scenario.expectNothingLost();
+      },
+    );
+
+    it.for(commonFaults)(
+      "the container is lost during the download before the last answer (%s)",
+      async (form) => {
+        const section = { syncPolicy: "cleanup" } as const;
+        const scenario = await FaultScenario.start({
+          unpack,
+          fault: form,
+          section,
+          loses: "third",
+        });
+        const { relay, findEvents } = scenario.fixture;
+        const fault = relay.injectFault({
+          on: DOWNLOAD,
+          matches: () => relay.requests.filter(isConversationRequest).length === 3,
+          when: "during",
+          act: scenario.kill,
+        });
+        await scenario.runAll();
+        expect([fault.hits, scenario.failedDownloads]).toEqual([1, 1]);
+        expect(scenario.fixture.section.containerId).toBeNull();
+        const { failed } = await scenario.fixture.section.cleanup();
+        expect(failed).toEqual([
+          {
+            path: ".",
+            reason:
+              "the last changes that code made could not be downloaded: the container no longer exists",
           },
         ]);
         expect(findEvents("ContainerReplaced")).toEqual([]);

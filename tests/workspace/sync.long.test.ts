@@ -2,6 +2,11 @@ import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import {
+  createContainerFaultFixture,
+  type TaskScript,
+} from "../support/workspace/container-fault-fixture.ts";
+import { PATH_LOOKUP } from "../support/workspace/reference-folder.ts";
+import {
   createRepository,
   createWorkspaceFixture,
   readFiles,
@@ -27,6 +32,35 @@ describe("syncing a workspace on cleanup", () => {
       "p/b.txt": "by the user\n",
     });
   });
+
+  it.each(["bootstrap", "files"] as const)(
+    "syncs all files that code wrote with unpack %j if the container expires after the answer",
+    async (unpack) => {
+      const folder = createRepository({ "a.txt": "one\n", "gone.txt": "gone\n" });
+      const code = `${PATH_LOOKUP}
+open(at("p/a.txt"), "a").write("two\\n")
+open("new.bin", "wb").write(bytes(range(256)))
+os.remove(at("p/gone.txt"))`;
+      const script: TaskScript = (_, items) =>
+        items.some(({ type }) => type === "code_interpreter_call")
+          ? [{ say: "Done." }]
+          : [{ code }];
+      const mounts = [{ hostPath: folder, mountPath: "p" }];
+      const { section, evaluate, kill, relay } = await createContainerFaultFixture(script, {
+        section: { mounts, unpack, syncOnCleanup: true },
+      });
+      expect(await evaluate("Look.")).toBe("Done.");
+      await kill("expired")(section.containerId ?? "");
+      const sent = relay.requests.length;
+      expect(await section.cleanup()).toMatchObject({ failed: [] });
+      expect(relay.requests).toHaveLength(sent);
+      const bytes = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte)).toString("latin1");
+      expect(readFiles(section.syncedDir ?? "")).toEqual({
+        "new.bin": bytes,
+        "p/a.txt": "one\ntwo\n",
+      });
+    },
+  );
 
   it.each([
     ["keeps existing files that differ", undefined, "old\n"],

@@ -101,6 +101,11 @@ export class HostWorkspace {
     await this.#copyMounts();
   }
 
+  /** Called when an evaluation of another process is continued. Its files are synced even if no request follows. */
+  onResumed(): void {
+    this.#hasStarted = true;
+  }
+
   /** Returns the files of an earlier process that this one does not have, once, after the first `keep`. */
   takeLost(): readonly SyncFailure[] {
     return this.#settings.keeper.takeLost();
@@ -174,12 +179,21 @@ export class HostWorkspace {
     }
   }
 
+  /** Returns the files of an earlier process that this one does not have, if no request has reported them. */
+  async #findLost(): Promise<readonly SyncFailure[]> {
+    const { keeper } = this.#settings;
+    if (!keeper.isActive || keeper.tree) return [];
+    await keeper.store(this.tempDir, this.#folder.baseline);
+    return keeper.takeLost();
+  }
+
   async #sync(): Promise<SyncReport> {
     // If copying the mounts failed, the error was already reported. Sync nothing.
     if ((await this.#folder.ready().catch(() => null)) === null) return notSynced;
     const { syncDestination } = this.#settings;
     const directory = syncDestination ? resolve(syncDestination) : await createSyncFolder();
-    const report = await this.#changes.syncTo(directory, { isLast: true });
+    const lost = await this.#findLost();
+    const report = await this.#changes.syncTo(directory, { lost, isLast: true });
     this.#syncedDir = directory;
     const { added, changed, deleted, failed, conflicts } = report;
     this.#publish?.({

@@ -119,6 +119,7 @@ export class ConversationContainer {
    */
   onResumed(history: readonly WireItem[], calls: readonly WireItem[]): void {
     if (this.#workspace) this.#bind(this.#workspace); // calls may use the files before the next request
+    this.#workspace?.onResumed();
     this.#introduction = null;
     for (const { role, content } of history)
       if (role === "developer" && typeof content === "string") this.#sentNotes.add(content);
@@ -251,6 +252,7 @@ export class ConversationContainer {
   async close(): Promise<void> {
     this.#keepAliveHold?.[Symbol.dispose]();
     await this.#ownWorkspace?.cleanup();
+    if (!this.#workspace) await this.#removeLeftovers(); // a stored answer needs no request before
     await this.#retained?.removeAll();
   }
 
@@ -264,6 +266,7 @@ export class ConversationContainer {
       ...{ publish: this.#publish, isTransient, findListener },
       onCreated: retained ? (id) => this.#recordCreated(id) : undefined,
       onDeleted: retained ? (id) => retained.onDeleted(id) : undefined,
+      onReleased: retained ? () => retained.removeLeftovers(null) : undefined,
     });
   }
 

@@ -2,6 +2,7 @@ import type { AdapterEvent } from "../../adapter/events.ts";
 import type { Turn } from "../../adapter/model-client.ts";
 import { getErrorMessage } from "../../base/errors.ts";
 import { workspaceSlice } from "../../prompt/sections/workspace-slice.ts";
+import type { Session } from "../../session/session.ts";
 import { ContainerCalls } from "../http/container-calls.ts";
 import { withRetries } from "../http/retry.ts";
 import type { ConversationSettings } from "./conversation-settings.ts";
@@ -56,9 +57,10 @@ export class RetainedContainers {
     const { session } = this.#settings;
     if (!session.isStored) return;
     session.register(workspaceSlice);
-    if (inUse !== null) recordedHere.add(inUse);
+    const recorded = getRecorded(session);
+    if (inUse !== null) recorded.add(inUse);
     const { heldContainers } = session.get(workspaceSlice);
-    await this.#remove(heldContainers.filter((id) => !recordedHere.has(id)));
+    await this.#remove(heldContainers.filter((id) => !recorded.has(id)));
   }
 
   async #remove(ids: Iterable<string>): Promise<void> {
@@ -80,12 +82,21 @@ export class RetainedContainers {
   #publishOnce(containerId: string, until: string, isCallers = false): boolean {
     if (this.#published.has(containerId)) return false;
     this.#published.add(containerId);
-    recordedHere.add(containerId);
+    getRecorded(this.#settings.session).add(containerId);
     const event = { type: "DataHeld", containerId, until } as const;
     this.#publish(isCallers ? { ...event, isCallers } : event);
     return true;
   }
 }
 
-/** The containers that this process uses or has used. The others of a session were left by other processes. */
-const recordedHere = new Set<string>();
+/**
+ * The containers that were recorded for each session since it was opened. The others that a session lists were left by
+ * other processes, or by this one before it opened the session again.
+ */
+const recordedContainers = new WeakMap<Session, Set<string>>();
+
+function getRecorded(session: Session): Set<string> {
+  const recorded = recordedContainers.get(session) ?? new Set();
+  recordedContainers.set(session, recorded);
+  return recorded;
+}

@@ -1,8 +1,6 @@
 import { resolve } from "node:path";
-import type { AdapterEvent } from "../../adapter/events.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { getErrorMessage, WinkError } from "../../base/errors.ts";
-import type { ProgressListener } from "../../base/track-bytes.ts";
 import type { TokenUsage } from "../../base/usage.ts";
 import { WorkspaceChanges } from "../../files/changes/workspace-changes.ts";
 import { WorkspaceDiff } from "../../files/changes/workspace-diff.ts";
@@ -12,55 +10,32 @@ import type { MountPlan } from "../../files/mounts/mount-plan.ts";
 import { warnUnmatchedGlobs } from "../../files/mounts/warn-unmatched-globs.ts";
 import type { ConflictPolicy } from "../../files/sync/sync-conflict.ts";
 import type { SyncFailure } from "../../files/sync/sync-failure.ts";
-import type { SyncPolicy } from "../../files/sync/sync-policy.ts";
 import { notSynced, type SyncReport } from "../../files/sync/sync-report.ts";
 import { createSyncFolder } from "../../files/sync/sync-to.ts";
 import { reserveFolder } from "../../host/temporary-folder.ts";
 import { createCleanedUpError, createInUseError } from "../../prompt/sections/mounted-section.ts";
-import type { WorkspaceKeeper } from "../../prompt/sections/workspace-keeper.ts";
 import type { WorkspaceManifest } from "../../prompt/sections/workspace-slice.ts";
-import type { OpenAIClient } from "../http/client.ts";
-import { isContainerGone } from "../http/container-calls.ts";
 import type { ContainerSettings } from "./container-config.ts";
 import { ContainerLifecycle } from "./container-lifecycle.ts";
+import {
+  type DownloadParts,
+  downloadAfterTurn,
+  downloadChanges,
+  downloadLast,
+} from "./download-changes.ts";
 import { KeepAlive } from "./keep-alive.ts";
+import { KeptFiles, type ResumeOptions } from "./kept-files.ts";
 import { Mirror } from "./mirror.ts";
 import { createUploadName } from "./python-snippets.ts";
-import { resumeContainer } from "./resume-container.ts";
-import type { Unpack } from "./transfer-strategy.ts";
 import { type WorkspaceBinding, WorkspaceConnection } from "./workspace-connection.ts";
-import { flatText, notRestoredNote, replacementNote } from "./workspace-text.ts";
+import type {
+  BindingOptions,
+  PreparedWorkspace,
+  WorkspaceSettings,
+  WorkspaceTurn,
+} from "./workspace-settings.ts";
+import { flatText, replacementNote } from "./workspace-text.ts";
 import { WorkspaceTransfer } from "./workspace-transfer.ts";
-
-/** The validated settings of a workspace. */
-export interface WorkspaceSettings {
-  readonly plan: MountPlan;
-  readonly settings: ContainerSettings;
-  /** The container's name at the provider. */
-  readonly name: string;
-  readonly unpack: Unpack;
-  readonly syncPolicy: SyncPolicy;
-  readonly syncDestination: string | null;
-  /** What happens to a file that was changed on both sides. @default "keep" */
-  readonly onConflict?: ConflictPolicy | undefined;
-  readonly deleteOnCleanup: boolean;
-  /** Where the files are kept for other processes. @default nowhere */
-  readonly keeper?: WorkspaceKeeper | undefined;
-  /** The client to use until an adapter evaluates the prompt. */
-  readonly client: OpenAIClient | null;
-  /** The file name of the archive with all files, which the prompt may mention. @default a new name */
-  readonly archive?: string | undefined;
-  /** Set for a workspace without a prompt, where code runs are not reported. @default none */
-  readonly standalone?: StandaloneFiles | undefined;
-}
-
-/** The files for a workspace without a prompt. */
-export interface StandaloneFiles {
-  /** The path of an archive that is uploaded to every container as is. */
-  readonly tarballPath?: string | undefined;
-  /** A local folder with the archive's contents. @default a temporary folder that it is unpacked into */
-  readonly root?: string | undefined;
-}
 
 /**
  * Host files in a container at the provider, and a local mirror of them that survives the loss of the
@@ -75,18 +50,13 @@ export class ContainerWorkspace {
   readonly #mirror: Mirror;
   readonly #changes: WorkspaceChanges;
   readonly #transfer: WorkspaceTransfer;
+  readonly #downloads: DownloadParts;
   readonly #keepAlive: KeepAlive;
-  readonly #keeper: WorkspaceKeeper | null;
-  #firstKept: Promise<unknown> | null = null;
-  #resuming: Promise<void> | null = null;
-  #touchCount = 0;
-  /** The values on which the files depend, from the time they were last kept. */
-  #keptVersion: string | null = null;
+  /** Keeps the files for other processes; `null` if there is nowhere to keep them. */
+  readonly #keptFiles: KeptFiles | null;
   #binding: BindingOptions | null = null;
   /** The container of another process whose request may have changed its files. */
   #uncertainId: string | null = null;
-  /** Files of an earlier process that no replacement reports, until the model was notified. */
-  #unrestored: readonly SyncFailure[] = [];
   #isUsed = false;
   #isTransient = false;
   /** Mounts with globs that match nothing, until a warning is logged. */
@@ -114,7 +84,6 @@ export class ContainerWorkspace {
     const { root, tarballPath } = standalone ?? {};
     const source = root === undefined ? { plan } : { root };
     const keeper = options.keeper?.isActive ? options.keeper : null;
-    this.#keeper = keeper;
     const restore = keeper
       ? (folder: string, originals: string) => keeper.restore(folder, originals)
       : undefined;
@@ -136,6 +105,10 @@ export class ContainerWorkspace {
       onCreated: async (id) => await this.#binding?.onCreated?.(id),
       onDeleted: (id) => this.#binding?.onDeleted?.(id),
     });
+    const { container } = this;
+    this.#downloads = { container, transfer: contents, connection: this.#connection };
+    const keptParts = { mirror: this.#mirror, transfer: contents, container };
+    this.#keptFiles = keeper && new KeptFiles({ ...keptParts, keeper });
     this.#keepAlive = new KeepAlive(this.container, this.#connection, settings.expiresAfterMinutes);
   }
 
@@ -199,8 +172,7 @@ export class ContainerWorkspace {
     await this.ready();
     await this.resumeEarlier({ signal, isSubmitted });
     if (isSubmitted) this.#uncertainId = this.containerId;
-    this.#unrestored = [...this.#unrestored, ...(this.#keeper?.takeLost() ?? [])];
-    const unrestored = this.#createUnrestoredNotes();
+    const unrestored = this.#keptFiles?.collectNotes() ?? [];
     const isCreatedByProvider = this.isAuto && this.container.state === "absent";
     if (isCreatedByProvider) return { containerId: null, notes: unrestored, standingNotes: [] };
     const { containerId, notes } = await this.container.transfer(
@@ -213,40 +185,28 @@ export class ContainerWorkspace {
   }
 
   /** Uses the container of an earlier process again if possible, once. */
-  async resumeEarlier({
-    signal = new AbortController().signal,
-    isSubmitted = false,
-  }: Partial<Parameters<typeof resumeContainer>[1]> = {}): Promise<void> {
-    const keeper = this.#keeper;
-    if (!keeper) return;
+  async resumeEarlier(options: Partial<ResumeOptions> = {}): Promise<void> {
+    if (!this.#keptFiles) return;
     await this.ready();
-    const parts = { keeper, mirror: this.#mirror, transfer: this.#transfer };
-    this.#resuming ??= resumeContainer(
-      { ...parts, container: this.container },
-      { signal, isSubmitted },
-    ).finally(() => {
-      this.#resuming = null;
-    });
-    await this.#resuming;
+    await this.#keptFiles.resumeEarlier(options);
   }
 
   /** Called after a successful request. The model has read its notes, and code may have run. */
   async afterTurn(turn: WorkspaceTurn, signal: AbortSignal): Promise<void> {
     const isNotified = this.#createReplacementNotes().some((note) => turn.notes.includes(note));
     if (isNotified) this.container.clearPendingReplacement();
-    if (this.#createUnrestoredNotes().some((note) => turn.notes.includes(note)))
-      this.#unrestored = [];
+    this.#keptFiles?.onNotesRead(turn.notes);
     this.#uncertainId = null;
     if (this.isAuto && turn.containerId !== null) this.container.adopt(turn.containerId);
     if (!turn.hasCodeRun) return;
     this.#transfer.onCodeRun(turn.printed);
-    const isFetched = this.#settings.syncPolicy === "eachTurn" || this.#keeper?.keepsFiles;
-    if (isFetched) await this.#pullAfterTurn(signal);
+    const isFetched = this.#settings.syncPolicy === "eachTurn" || this.#keptFiles?.hasContents;
+    if (isFetched) await downloadAfterTurn(this.#downloads, signal);
   }
 
   /** Called before the evaluation's answer is returned. Downloads what `cleanup` would have to download. */
   async beforeAnswer(signal: AbortSignal): Promise<void> {
-    if (this.#settings.syncPolicy === "cleanup") await this.#pullAfterTurn(signal);
+    if (this.#settings.syncPolicy === "cleanup") await downloadAfterTurn(this.#downloads, signal);
   }
 
   /**
@@ -254,29 +214,18 @@ export class ContainerWorkspace {
    * since the last time.
    */
   async keep(): Promise<WorkspaceManifest | null> {
-    const keeper = this.#keeper;
-    if (!keeper || !this.#isUsed) return null;
-    const hasUnfetchedChanges = await this.#transfer.isStale();
-    return await this.container.transferIfPresent(async (containerId) => {
-      const { pullCount } = this.#transfer;
-      const version = JSON.stringify([
-        this.#touchCount,
-        pullCount,
-        containerId,
-        hasUnfetchedChanges,
-      ]);
-      if (version === this.#keptVersion && keeper.isRecorded) return null;
-      const { root, baseline: mounted } = this.#mirror;
-      const kept = await keeper.keep(root, { mounted, containerId, hasUnfetchedChanges });
-      this.#keptVersion = version;
-      return kept;
-    });
+    return this.#isUsed ? ((await this.#keptFiles?.keep()) ?? null) : null;
   }
 
   /** Called if another process ran code in a container whose files were not kept. The next container replaces it. */
   loseEarlier(containerId: string): void {
     this.#transfer.onEarlierLost([], true);
     this.container.loseEarlier(containerId, "its files were not kept for this process");
+  }
+
+  /** Called when an evaluation of another process is continued. Its files are synced even if no request follows. */
+  onResumed(): void {
+    this.#isUsed = true;
   }
 
   /** Called when a request fails; code may have run before it did. */
@@ -299,7 +248,7 @@ export class ContainerWorkspace {
 
   /** Called when a path was changed locally and must be sent to the container. Folders end in `/`. */
   touch(path: string): void {
-    this.#touchCount += 1;
+    this.#keptFiles?.onTouched();
     this.#transfer.touched.add(path);
   }
 
@@ -307,14 +256,7 @@ export class ContainerWorkspace {
   async getHostFilesystem(): Promise<HostFilesystem> {
     this.#isUsed = true;
     const host = await this.#mirror.ready();
-    const keeper = this.#keeper;
-    if (!keeper?.keepsFiles) return host;
-    // At once, because later the mounted files may have changed.
-    this.#firstKept ??= keeper.store(this.#mirror.root, this.#mirror.baseline).catch((error) => {
-      this.#firstKept = null;
-      throw error;
-    });
-    await this.#firstKept;
+    await this.#keptFiles?.keepMounted();
     return host;
   }
 
@@ -337,7 +279,7 @@ export class ContainerWorkspace {
     await this.#mirror.ready();
     const lost = this.#settings.standalone
       ? await this.container.transfer((step) => this.#transfer.pull(step))
-      : await this.#pullLast();
+      : await downloadLast(this.#downloads);
     const all = [...this.#mirror.skippedEntries, ...lost];
     return await this.#changes.syncTo(resolve(directory), { lost: all, onConflict });
   }
@@ -347,7 +289,7 @@ export class ContainerWorkspace {
     if (this.#cleanupResult) throw createCleanedUpError();
     if (!this.#isUsed) return new WorkspaceDiff([]);
     await this.#mirror.ready();
-    await this.#pullPresent();
+    await downloadChanges(this.#downloads);
     return await this.#changes.diff();
   }
 
@@ -376,25 +318,28 @@ export class ContainerWorkspace {
       } finally {
         await this.#transfer.removeStored();
         await this.#mirror.remove();
-        await this.#keeper?.close();
+        await this.#keptFiles?.close();
       }
     }
   }
 
-  /** Releases the container. If it cannot be deleted, that is logged, so that the report is not lost. */
+  /** Releases the containers. If one cannot be deleted, that is logged, so that the report is not lost. */
   async #release(remove: boolean): Promise<void> {
-    try {
-      await this.container.release({ remove });
-    } catch (error) {
-      const problem = getErrorMessage(error);
-      this.#connection.logger.warn("could not delete a container", { problem });
+    const releaseOwn = () => this.container.release({ remove });
+    for (const release of [releaseOwn, () => this.#binding?.onReleased?.()]) {
+      try {
+        await release();
+      } catch (error) {
+        const problem = getErrorMessage(error);
+        this.#connection.logger.warn("could not delete a container", { problem });
+      }
     }
   }
 
   async #sync(): Promise<SyncReport> {
     // If copying the mounts failed, an earlier call reported why. Then no files exist to sync.
     if ((await this.#mirror.ready().catch(() => null)) === null) return notSynced;
-    const lost = await this.#pullLast();
+    const lost = [...(await this.#resumeLast()), ...(await downloadLast(this.#downloads))];
     this.#hasUnsavedChanges = await this.#transfer.isStale();
     await this.#keepLast();
     const destination = this.#settings.syncDestination;
@@ -405,6 +350,18 @@ export class ContainerWorkspace {
     const event = { directory, added, changed, deleted, failed, conflicts };
     this.#connection.publish({ type: "WorkspaceSynced", ...event });
     return report;
+  }
+
+  /** Downloads what only the container of an earlier process has, if no request did. A failure is returned. */
+  async #resumeLast(): Promise<readonly SyncFailure[]> {
+    try {
+      await this.resumeEarlier();
+      return [];
+    } catch (error) {
+      const problem = getErrorMessage(error);
+      const reason = `the changes that an earlier process made could not be downloaded: ${problem}`;
+      return [{ path: ".", reason }];
+    }
   }
 
   /** Keeps the files that were downloaded last. A failure is only logged: the files are synced too. */
@@ -418,91 +375,13 @@ export class ContainerWorkspace {
     }
   }
 
-  /** Downloads changes if the container still exists. The changes in a lost container are lost too. */
-  async #pullPresent(): Promise<void> {
-    const { containerId } = this;
-    if (containerId === null || !(await this.#transfer.isStale())) return;
-    const { signal } = new AbortController();
-    try {
-      await this.container.transferIfPresent((now) =>
-        this.#transfer.pullIfStale({ containerId: now ?? containerId, signal }),
-      );
-    } catch (error) {
-      if (!isContainerGone(error)) throw error;
-      this.container.lose(containerId, error);
-    }
-  }
-
-  /** Downloads changes for the last time. A lost container is not created again for it. */
-  async #pullLast(): Promise<readonly SyncFailure[]> {
-    const isStale = await this.#transfer.isStale();
-    const { containerId } = this;
-    // A container that is still being filled has no changes to wait for.
-    if (containerId === null || !isStale) return await this.#transfer.pullLast(null);
-    const { signal } = new AbortController();
-    return await this.container.transferIfPresent((now) =>
-      this.#transfer.pullLast({ containerId: now ?? containerId, signal }),
-    );
-  }
-
-  /** Downloads changes after a turn. A failure is logged and retried later, so the answer is not lost. */
-  async #pullAfterTurn(signal: AbortSignal): Promise<void> {
-    const { containerId } = this;
-    if (containerId === null) return;
-    try {
-      await this.container.transferIfPresent((now) =>
-        this.#transfer.pullIfStale({ containerId: now ?? containerId, signal }),
-      );
-    } catch (error) {
-      signal.throwIfAborted();
-      if (isContainerGone(error)) this.container.lose(containerId, error);
-      const problem = getErrorMessage(error);
-      this.#connection.logger.warn("could not download the changes that code made", { problem });
-    }
-  }
-
-  #createUnrestoredNotes(): readonly string[] {
-    return this.#unrestored.length > 0 ? [notRestoredNote(this.#unrestored)] : [];
-  }
-
   #createReplacementNotes(): readonly string[] {
     const replacement = this.container.pendingReplacement;
     return replacement ? [replacementNote(replacement)] : [];
   }
 }
 
-/** The options of `ContainerWorkspace.bind`. */
-export interface BindingOptions {
-  publish(event: AdapterEvent): void;
-  /** Whether to delete the container on cleanup, because the provider must retain nothing. */
-  readonly isTransient: boolean;
-  /** Called when a container was created, before it is filled. @default nothing */
-  readonly onCreated?: ((id: string) => Promise<void>) | undefined;
-  /** Called when a container was deleted. @default nothing */
-  readonly onDeleted?: ((id: string) => void) | undefined;
-  /** Returns the listener for a transfer that starts now, or `null`. @default no progress is reported */
-  readonly findListener?: (() => ProgressListener | null) | undefined;
-}
-
 const NO_LISTENER = () => null;
-
-/** The container and notes for the next request. */
-export interface PreparedWorkspace {
-  readonly containerId: string | null;
-  /** Notes that the model must read. */
-  readonly notes: readonly string[];
-  /** Notes that apply to every conversation. Each conversation sends them once. */
-  readonly standingNotes: readonly string[];
-}
-
-/** The result of a request, as far as it concerns the workspace. */
-export interface WorkspaceTurn {
-  readonly notes: readonly string[];
-  readonly hasCodeRun: boolean;
-  readonly printed: string;
-  /** The container that code ran in, or `null` if none ran. */
-  readonly containerId: string | null;
-}
 
 /** Creates a unique file name for a workspace's archive. */
 export function createArchiveName(): string {

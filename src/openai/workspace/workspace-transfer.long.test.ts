@@ -1,10 +1,12 @@
 import { describe, expect, test } from "vitest";
 import {
   createInterceptionFixture,
+  type InterceptionFixture,
   isWorkspaceRequest,
 } from "../../../tests/support/workspace/interception-fixture.ts";
 import { createRepository, readFiles } from "../../../tests/support/workspace/workspace-fixture.ts";
 import type { Logger } from "../../base/logger.ts";
+import type { OpenAIContainerWorkspaceSection } from "./container-workspace-section.ts";
 
 const createMounts = (folder: string) => [{ hostPath: folder, mountPath: "p" }];
 const writeScript = [
@@ -12,12 +14,27 @@ const writeScript = [
   [{ say: "Done." }],
 ];
 
+/** Evaluates while the provider lists no files, so that the download before the answer fails. */
+async function evaluateWithoutDownload(
+  stage: InterceptionFixture,
+  section: OpenAIContainerWorkspaceSection,
+): Promise<void> {
+  let isDown = true;
+  stage.intercept(({ method, path }) =>
+    isDown && method === "GET" && path.endsWith("/files")
+      ? { status: 400, body: '{"error":{"message":"Not now."}}' }
+      : null,
+  );
+  await stage.evaluate(section);
+  isDown = false;
+}
+
 describe("the last changes that code made", () => {
   test("are reported as lost if the container is known to be lost", async () => {
     const folder = createRepository({ "a.txt": "one" });
     const stage = await createInterceptionFixture(writeScript);
     const section = stage.createSection({ mounts: createMounts(folder), syncOnCleanup: true });
-    await stage.evaluate(section);
+    await evaluateWithoutDownload(stage, section);
     section.workspace.container.lose(section.containerId ?? "", new Error("It died."));
     const { failed } = await section.cleanup();
     expect(failed).toEqual([
@@ -34,7 +51,7 @@ describe("the last changes that code made", () => {
     const folder = createRepository({ "a.txt": "one" });
     const stage = await createInterceptionFixture(writeScript);
     const section = stage.createSection({ mounts: createMounts(folder), syncOnCleanup: true });
-    await stage.evaluate(section);
+    await evaluateWithoutDownload(stage, section);
     await stage.calls.remove(section.containerId ?? "");
     const { failed } = await section.cleanup();
     expect(failed).toMatchObject([
@@ -174,7 +191,7 @@ describe("the provider's file list", () => {
       return null;
     });
     const section = stage.createSection({ unpack: "files", syncOnCleanup: true });
-    await stage.evaluate(section);
+    await evaluateWithoutDownload(stage, section);
     const { failed } = await section.cleanup();
     expect(failed).toMatchObject([{ path: ".", reason: expect.stringContaining("not found") }]);
   });

@@ -2,9 +2,9 @@ import type { Clock } from "../../base/clock.ts";
 import { getErrorMessage } from "../../base/errors.ts";
 import type { SyncFailure } from "../../files/sync/sync-failure.ts";
 import { isContainerGone } from "../http/container-calls.ts";
-import { ArchiveUploadStrategy, UnpackingFailure } from "./archive-upload-strategy.ts";
 import type { ContainerContents } from "./container-lifecycle.ts";
-import { SingleFileStrategy } from "./single-file-strategy.ts";
+import { ArchiveUploadStrategy, UnpackingFailure } from "./transfer/archive-upload-strategy.ts";
+import { SingleFileStrategy } from "./transfer/single-file-strategy.ts";
 import type { FillStep, StrategyParts, TransferStrategy, Unpack } from "./transfer-strategy.ts";
 import type { TransferStep } from "./workspace-connection.ts";
 
@@ -130,9 +130,10 @@ export class WorkspaceTransfer implements ContainerContents {
     return count !== null;
   }
 
-  /** Reports files that an earlier process had and this one does not have, when the next container is filled. */
-  onEarlierLost(paths: readonly string[], hasLostWork: boolean): void {
-    this.#uncopied = paths;
+  /** Reports files that an earlier process had and this one does not have: on cleanup, and to the next container. */
+  onEarlierLost(lost: readonly SyncFailure[], hasLostWork: boolean): void {
+    this.#failed = lost;
+    this.#uncopied = lost.map(({ path }) => path);
     if (hasLostWork) this.#staleness.markStale();
   }
 
@@ -183,8 +184,10 @@ export class WorkspaceTransfer implements ContainerContents {
   /** Downloads changes for the last time, if there may be any. A failure is returned, not thrown. */
   async pullLast(step: TransferStep | null): Promise<readonly SyncFailure[]> {
     if (!this.#staleness.isStale) return this.#failed;
-    if (step === null)
-      return [{ path: ".", reason: `${DOWNLOAD_FAILED}: the container no longer exists` }];
+    if (step === null) {
+      const reason = `${DOWNLOAD_FAILED}: the container no longer exists`;
+      return [...this.#failed, { path: ".", reason }];
+    }
     try {
       return await this.pull(step);
     } catch (error) {

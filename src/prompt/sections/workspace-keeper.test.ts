@@ -58,6 +58,23 @@ describe("WorkspaceKeeper", () => {
     expect(Object.keys(known?.mounted.files ?? {}).sort()).toEqual(["a.txt", "b.txt"]);
   });
 
+  test("reads no file if none has changed, but reports another container", async () => {
+    const { keeper, record } = await open(new MemorySessionStore());
+    const folder = temporaryTree({ "a.txt": "one" });
+    const mounted = digestFolder(folder);
+    const first = await keeper.keep(folder, { mounted, isUnchanged: true }); // nothing is known yet
+    expect(Object.keys(first?.files ?? {})).toEqual(["a.txt"]);
+    await record(first);
+    rmSync(folder, { recursive: true });
+    const again = await keeper.keep(folder, { mounted, containerId: "c", isUnchanged: true });
+    expect(again).toMatchObject({
+      containerId: "c",
+      digest: first?.digest,
+      files: {},
+      deleted: [],
+    });
+  });
+
   test("describes changes again if the session has not recorded them", async () => {
     const { keeper, record } = await open(new MemorySessionStore());
     const folder = temporaryTree({ "a.txt": "one" });

@@ -38,6 +38,8 @@ export interface KeepOptions {
   readonly containerId?: string | null | undefined;
   /** Whether code ran in the container whose changes were not downloaded. @default false */
   readonly hasUnfetchedChanges?: boolean | undefined;
+  /** Whether no file has changed since `keep` or `store` was last called, so that none is read. @default false */
+  readonly isUnchanged?: boolean | undefined;
 }
 
 /**
@@ -134,8 +136,8 @@ export class WorkspaceKeeper {
    * `FilesystemError` if that is impossible; files kept earlier stay.
    */
   async keep(folder: string, options: KeepOptions): Promise<WorkspaceManifest | null> {
-    const { mounted, containerId = null, hasUnfetchedChanges = false } = options;
-    const tree = await this.store(folder, mounted);
+    const { mounted, containerId = null, hasUnfetchedChanges = false, isUnchanged } = options;
+    const tree = (isUnchanged && this.#tree) || (await this.store(folder, mounted));
     if (!this.#options.session.isStored) return null;
     const known = this.#findKnown();
     const before = known === this.#outdated ? null : parseKeptTree(known);

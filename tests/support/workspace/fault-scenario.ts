@@ -5,6 +5,7 @@ import type { ModelAction } from "weakincentives/local";
 import type { OpenAIContainerWorkspaceSectionOptions } from "weakincentives/openai";
 import { isPlainObject } from "../../../src/base/freeze.ts";
 import { readRecords, readString } from "../../../src/base/json.ts";
+import { silentLogger } from "../../../src/base/logger.ts";
 import {
   type ContainerFault,
   type ContainerFaultFixture,
@@ -63,21 +64,26 @@ export class FaultScenario {
   readonly reference: ReferenceFolder;
   /** Code to run once instead of the next step. */
   readonly replacementCode: string[] = [];
+  /** The warnings that were logged. */
+  readonly #warnings: readonly string[];
 
   private constructor(
     options: FaultScenarioOptions,
     fixture: ContainerFaultFixture,
-    reference: ReferenceFolder,
+    { reference, warnings }: { reference: ReferenceFolder; warnings: readonly string[] },
   ) {
     this.options = options;
     this.fixture = fixture;
     this.reference = reference;
+    this.#warnings = warnings;
   }
 
   static async start(options: FaultScenarioOptions): Promise<FaultScenario> {
     const folder = createRepository(MOUNTED);
     const reference = new ReferenceFolder(createRepository({}));
     for (const [path, bytes] of Object.entries(MOUNTED)) reference.write(`p/${path}`, bytes);
+    const warnings: string[] = [];
+    const warn = (message: string) => void warnings.push(message);
     const script: TaskScript = (task, items) => scenario.#playModel(task, items);
     const fixture = await createContainerFaultFixture(script, {
       section: {
@@ -86,10 +92,17 @@ export class FaultScenario {
         syncPolicy: "eachTurn",
         ...options.section,
       },
+      adapter: { logger: { ...silentLogger, warn } },
       note: () => scenario.#runNoteTool(),
     });
-    const scenario = new FaultScenario(options, fixture, reference);
+    const scenario = new FaultScenario(options, fixture, { reference, warnings });
     return scenario;
+  }
+
+  /** How many warnings were logged about downloads that failed. */
+  get failedDownloads(): number {
+    const message = "could not download the changes that code made";
+    return this.#warnings.filter((warning) => warning === message).length;
   }
 
   /** Returns the function that kills a container. */
@@ -100,6 +113,23 @@ export class FaultScenario {
   /** Kills the current container. */
   async killCurrent(): Promise<void> {
     await this.kill(this.fixture.section.containerId ?? "");
+  }
+
+  /**
+   * Lets the provider list no files from the conversation's `nth` request on, so that nothing is downloaded after it.
+   * Returns the function that ends that.
+   */
+  blockDownloads(nth: number): () => void {
+    const { relay } = this.fixture;
+    let isBlocked = true;
+    relay.respondWith((request) =>
+      isBlocked && isFileList(request) && relay.requests.filter(isConversationRequest).length >= nth
+        ? { status: 400, json: { error: { message: "Not now." } } }
+        : null,
+    );
+    return () => {
+      isBlocked = false;
+    };
   }
 
   async evaluateFirst(): Promise<void> {
@@ -183,6 +213,10 @@ export function readReplacementNotes({ body }: RelayedRequest): readonly string[
   return messages
     .map((message) => readString(message, "content"))
     .filter((text) => /replaced/.test(text));
+}
+
+function isFileList({ method, path }: RelayedRequest): boolean {
+  return method === "GET" && /^\/containers\/[^/]+\/files$/.test(path);
 }
 
 function isResponseRequest({ method, path }: RelayedRequest): boolean {

@@ -10,9 +10,13 @@ import { OpenAIAdapter, OpenAIContainerWorkspaceSection } from "../../../../src/
 import type { CrashChild } from "../crash-child.ts";
 import type { CrashSubject } from "../crash-subject.ts";
 
-/** OpenAI's adapter and a workspace whose files are kept, on the local provider at the detail `url`. */
+/**
+ * OpenAI's adapter and a workspace whose files are kept, on the local provider at the detail `url`. The detail `mode`
+ * may be "zdr" for zero data retention, or "background".
+ */
 export function createCrashSubject(child: CrashChild): CrashSubject {
   const { folder, details, ledger, session } = child;
+  const { url, mode } = details;
   const workspace = new OpenAIContainerWorkspaceSection({
     session,
     mounts: [{ hostPath: join(folder, "mount"), mountPath: "p" }],
@@ -39,8 +43,10 @@ export function createCrashSubject(child: CrashChild): CrashSubject {
   return {
     adapter: new OpenAIAdapter({
       model: "local",
-      clientConfig: { baseURL: details["url"], apiKey: "local" },
+      clientConfig: { baseURL: url, apiKey: "local" },
       hostedTools: { codeInterpreter: true },
+      compaction: { zdrMode: mode === "zdr" },
+      ...(mode === "background" && { delivery: mode }),
     }),
     prompt: new Prompt(new PromptTemplate({ ns: "crash", key: "files", sections })),
     close: async () => {

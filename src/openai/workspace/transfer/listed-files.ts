@@ -1,17 +1,17 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { getErrorMessage } from "../../base/errors.ts";
-import { ThrottleError } from "../../base/evaluation-errors.ts";
-import { normalizePath } from "../../files/path.ts";
-import type { SyncFailure } from "../../files/sync/sync-failure.ts";
-import { type ContainerFile, isContainerGone } from "../http/container-calls.ts";
-import { MAX_FILE_BYTES } from "../http/stored-files.ts";
-import { hashFile } from "./mirror.ts";
-import { OWN_PREFIX } from "./python-snippets.ts";
-import { type StartCount, trackDownloads } from "./track-upload.ts";
+import { getErrorMessage } from "../../../base/errors.ts";
+import { ThrottleError } from "../../../base/evaluation-errors.ts";
+import { normalizePath } from "../../../files/path.ts";
+import type { SyncFailure } from "../../../files/sync/sync-failure.ts";
+import { type ContainerFile, isContainerGone } from "../../http/container-calls.ts";
+import { MAX_FILE_BYTES } from "../../http/stored-files.ts";
+import { hashFile } from "../mirror.ts";
+import { OWN_PREFIX } from "../python-snippets.ts";
+import { type StartCount, trackDownloads } from "../track-upload.ts";
+import type { PullResult, StrategyParts } from "../transfer-strategy.ts";
+import type { TransferStep } from "../workspace-connection.ts";
 import { forEachTransfer } from "./transfer-limit.ts";
-import type { PullResult, StrategyParts } from "./transfer-strategy.ts";
-import type { TransferStep } from "./workspace-connection.ts";
 
 const ROOT = "/mnt/data/";
 

@@ -137,6 +137,37 @@ describe("a workspace of another process", () => {
     ).toEqual(["one first\n\n"]);
   });
 
+  test("is rebuilt from persistDir if code that was never recorded has changed its live container", async () => {
+    const { stage, persistDir, open } = await createStage([
+      appendLine("first"),
+      done,
+      appendLine("never recorded"),
+      done,
+      [{ code: "print(open('/mnt/data/p/log.txt').read())" }],
+      done,
+    ]);
+    const first = await open({ persistDir });
+    await first.evaluate();
+    const id = first.section.containerId ?? "";
+    await first.close();
+    const tools = [{ type: "code_interpreter", container: id }];
+    await stage.client.responses.create({ model: "local", input: "Go on.", tools });
+    const second = await open({ persistDir });
+    await second.evaluate();
+    const replacedBy = second.section.containerId;
+    expect(second.bus.of("ContainerReplaced")).toMatchObject([
+      {
+        ...{ containerId: id, replacedBy, restored: 3 },
+        reason: "its files are not those that were last kept",
+        lost: ["the memory of running code"],
+      },
+    ]);
+    expect(readNotes(stage)).toContain("The files are unchanged.");
+    expect(
+      second.bus.of("ToolInvoked").map(({ result }) => Object(result.value)["stdout"]),
+    ).toEqual(["first\n\n"]);
+  });
+
   test("is rebuilt from the mounts without persistDir, and the model learns what is lost", async () => {
     const { stage, open } = await createStage([appendLine("first"), done, done]);
     const first = await open({ syncPolicy: "eachTurn", syncDestination: createFolder() });

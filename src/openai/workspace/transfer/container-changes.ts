@@ -1,25 +1,25 @@
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { getErrorMessage, WinkError } from "../../base/errors.ts";
-import { isPlainObject } from "../../base/freeze.ts";
-import { parseJson, readNumber, readRecord, readString, readStrings } from "../../base/json.ts";
-import { PLAIN_MODE } from "../../files/archive/tar/write-tar.ts";
-import { unpackArchive } from "../../files/archive/unpack-archive.ts";
-import { digestTree } from "../../files/digests/digest-files.ts";
-import { normalizePath } from "../../files/path.ts";
-import type { SyncFailure } from "../../files/sync/sync-failure.ts";
-import type { ContainerCalls } from "../http/container-calls.ts";
-import type { FoundChanges } from "./mirror.ts";
+import { getErrorMessage, WinkError } from "../../../base/errors.ts";
+import { isPlainObject } from "../../../base/freeze.ts";
+import { parseJson, readNumber, readRecord, readString, readStrings } from "../../../base/json.ts";
+import { PLAIN_MODE } from "../../../files/archive/tar/write-tar.ts";
+import { unpackArchive } from "../../../files/archive/unpack-archive.ts";
+import { digestTree } from "../../../files/digests/digest-files.ts";
+import { normalizePath } from "../../../files/path.ts";
+import type { SyncFailure } from "../../../files/sync/sync-failure.ts";
+import type { ContainerCalls } from "../../http/container-calls.ts";
+import type { FoundChanges } from "../mirror.ts";
 import {
   changesSnippet,
   createUploadName,
   findDigest,
   isMemoryMissing,
   REPORT_FILE,
-} from "./python-snippets.ts";
-import { trackDownloads } from "./track-upload.ts";
-import type { StrategyParts } from "./transfer-strategy.ts";
-import type { TransferStep } from "./workspace-connection.ts";
+} from "../python-snippets.ts";
+import { trackDownloads } from "../track-upload.ts";
+import type { StrategyParts } from "../transfer-strategy.ts";
+import type { TransferStep } from "../workspace-connection.ts";
 
 /** The changes found in a container, with the new bytes in local files. */
 export interface ContainerChanges extends FoundChanges {

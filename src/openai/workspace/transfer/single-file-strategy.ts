@@ -1,14 +1,19 @@
 import { openAsBlob } from "node:fs";
 import { basename, join } from "node:path";
-import { WinkError } from "../../base/errors.ts";
-import { OpenAIRequestError } from "../errors/request-error.ts";
-import { type ContainerFile, isContainerGone } from "../http/container-calls.ts";
-import { checkSingleSizes } from "./check-upload-sizes.ts";
+import { WinkError } from "../../../base/errors.ts";
+import { OpenAIRequestError } from "../../errors/request-error.ts";
+import { type ContainerFile, isContainerGone } from "../../http/container-calls.ts";
+import { checkSingleSizes } from "../check-upload-sizes.ts";
+import { PATHS_FILE } from "../python-snippets.ts";
+import type {
+  FillStep,
+  PullResult,
+  StrategyParts,
+  TransferStrategy,
+} from "../transfer-strategy.ts";
+import type { TransferStep } from "../workspace-connection.ts";
 import { ListedFiles, toContainerPath, toWorkspacePath } from "./listed-files.ts";
-import { PATHS_FILE } from "./python-snippets.ts";
 import { forEachTransfer } from "./transfer-limit.ts";
-import type { FillStep, PullResult, StrategyParts, TransferStrategy } from "./transfer-strategy.ts";
-import type { TransferStep } from "./workspace-connection.ts";
 
 /**
  * Uploads files one by one, under flat names that the provider chooses, and a JSON file that maps

@@ -1,18 +1,20 @@
-import { copyFile, link, mkdir, readdir, rm, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { WinkError } from "../../base/errors.ts";
-import { PLAIN_MODE } from "../../files/archive/tar/write-tar.ts";
-import { digestTree } from "../../files/digests/digest-files.ts";
-import { listAncestors } from "../../files/path.ts";
-import type { SyncFailure } from "../../files/sync/sync-failure.ts";
+import { rm } from "node:fs/promises";
+import { WinkError } from "../../../base/errors.ts";
+import { digestTree } from "../../../files/digests/digest-files.ts";
+import type { SyncFailure } from "../../../files/sync/sync-failure.ts";
+import { createUploadName, findDigest, unpackSnippet } from "../python-snippets.ts";
+import { trackUnpacking } from "../track-upload.ts";
+import type {
+  FillStep,
+  PullResult,
+  StrategyParts,
+  TransferStrategy,
+} from "../transfer-strategy.ts";
+import type { TransferStep } from "../workspace-connection.ts";
 import { BaseArchive, type PendingArchive } from "./base-archive.ts";
 import { findContainerChanges, InconsistentChanges } from "./container-changes.ts";
 import { incompleteListing, ListedFiles, type PathMapping } from "./listed-files.ts";
-import { hashFile } from "./mirror.ts";
-import { createUploadName, findDigest, REMOVED_FILE, unpackSnippet } from "./python-snippets.ts";
-import { trackUnpacking } from "./track-upload.ts";
-import type { FillStep, PullResult, StrategyParts, TransferStrategy } from "./transfer-strategy.ts";
-import type { TransferStep } from "./workspace-connection.ts";
+import { type StagedChanges, withStagedChanges } from "./staged-changes.ts";
 
 /** Thrown when the unpacked files did not match their digest, even on the second attempt. */
 export class UnpackingFailure extends WinkError {
@@ -260,68 +262,12 @@ export class ArchiveUploadStrategy implements TransferStrategy {
     return this.#pendingArchives.at(-1) ?? known;
   }
 
-  /** Stages only the files that differ from those in the container, or returns `null` if none does. */
-  async #stageChanges(touched: ReadonlySet<string>, stage: string): Promise<StagedChanges | null> {
-    const { mirror } = this.#parts;
-    const { digestsAfter: known, modesAfter: modes } = this.#latest;
-    const digestsAfter = new Map(known);
-    const sent = new Map<string, string>();
-    const removed: string[] = [];
-    for (const touch of touched) {
-      const isFolder = touch.endsWith("/");
-      const path = isFolder ? touch.slice(0, -1) : touch;
-      const found = await mirror.computeDigest(path);
-      const mode = await mirror.readMode(path);
-      const hasSameMode = mode === null || mode === (modes.get(path) ?? PLAIN_MODE);
-      const isSame = found === (known.get(path) ?? null) && hasSameMode;
-      if (isSame && (found !== null || !isFolder)) continue;
-      const digest = await this.#stageFile(path, found, stage);
-      digestsAfter.delete(path);
-      if (digest !== null && digest !== "folder") {
-        digestsAfter.set(path, digest);
-        sent.set(path, digest);
-      }
-      // Deleted, or replaced: a file by a folder, or an empty folder by a file.
-      if (digest === null || (digest === "folder") === known.has(path)) removed.push(path);
-      if (digest === null) removed.push(...(await this.#findRemovedFolders(path)));
-    }
-    // The contents of a folder come before the folder.
-    removed.sort().reverse();
-    if (removed.length === 0 && (await readdir(stage)).length === 0) return null;
-    await writeFile(join(stage, REMOVED_FILE), JSON.stringify(removed), { mode: 0o644 });
-    return { stage, digestsAfter, sent };
-  }
-
-  /** Stages a file and returns the digest of the staged copy, which later local writes do not affect. */
-  async #stageFile(path: string, found: string | "folder" | null, stage: string) {
-    const at = join(stage, path);
-    if (found === "folder") await mkdir(at, { recursive: true });
-    if (found === null || found === "folder") return found;
-    await linkOrCopy(join(this.#parts.mirror.root, path), at);
-    return await hashFile(at);
-  }
-
-  /** Finds parent folders that were removed too. A rollback removes the folders that a write created. */
-  async #findRemovedFolders(path: string): Promise<readonly string[]> {
-    const gone: string[] = [];
-    for (const folder of listAncestors(path)) {
-      if ((await this.#parts.mirror.computeDigest(folder)) === null) gone.push(folder);
-    }
-    return gone;
-  }
-
   /** Stages the files that differ from those in the container, and runs `work` if there are any. */
   async #withStagedChanges<Result>(
     touched: ReadonlySet<string>,
     work: (staged: StagedChanges) => Promise<Result>,
   ): Promise<Result | null> {
-    const stage = await this.#parts.mirror.createStage();
-    try {
-      const staged = await this.#stageChanges(touched, stage);
-      return staged && (await work(staged));
-    } finally {
-      await rm(stage, { recursive: true, force: true });
-    }
+    return await withStagedChanges(this.#parts.mirror, { touched, ...this.#latest }, work);
   }
 
   async #uploadStaged(staged: StagedChanges, step: TransferStep): Promise<PendingArchive> {
@@ -360,16 +306,6 @@ interface AdoptedFiles {
   readonly touched: ReadonlySet<string>;
 }
 
-/** The local changes that are staged for an upload. */
-interface StagedChanges {
-  /** The folder with the changes. */
-  readonly stage: string;
-  /** The digest of every file once the changes are in the container. */
-  readonly digestsAfter: ReadonlyMap<string, string>;
-  /** The digests of the staged files. */
-  readonly sent: ReadonlyMap<string, string>;
-}
-
 /** The digest that the code prints which unpacks these archives together. */
 function computeDigest(pending: readonly PendingArchive[]): string | undefined {
   const last = pending.at(-1);
@@ -390,12 +326,6 @@ function revertFailed<State>(
     else known.set(path, state);
   }
   return known;
-}
-
-/** Hard-links a file, or copies it. A link is safe, because the mirror never changes files in place. */
-async function linkOrCopy(from: string, to: string): Promise<void> {
-  await mkdir(dirname(to), { recursive: true });
-  await link(from, to).catch(() => copyFile(from, to));
 }
 
 function createUnpackRequest({ archive }: PendingArchive): string {

@@ -1,13 +1,13 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { getErrorMessage } from "../../base/errors.ts";
-import { PLAIN_MODE } from "../../files/archive/tar/write-tar.ts";
-import { digestTree } from "../../files/digests/digest-files.ts";
-import { OpenAIRequestError } from "../errors/request-error.ts";
-import { isContainerGone } from "../http/container-calls.ts";
-import { listFolders } from "./mirror.ts";
-import type { StrategyParts } from "./transfer-strategy.ts";
-import type { TransferStep } from "./workspace-connection.ts";
+import { getErrorMessage } from "../../../base/errors.ts";
+import { PLAIN_MODE } from "../../../files/archive/tar/write-tar.ts";
+import { digestTree } from "../../../files/digests/digest-files.ts";
+import { OpenAIRequestError } from "../../errors/request-error.ts";
+import { isContainerGone } from "../../http/container-calls.ts";
+import { listFolders } from "../mirror.ts";
+import type { StrategyParts } from "../transfer-strategy.ts";
+import type { TransferStep } from "../workspace-connection.ts";
 
 /** An archive that was uploaded to the container and is not yet unpacked. */
 export interface PendingArchive {
