@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 
-/** One operation on a session store. `wait` ends when the caller has changed something. */
+/** One operation on a session store. `claim` holds the session; `wait` ends when the caller has changed something. */
 export type StoreStep = readonly [
-  what: "append" | "read" | "list" | "delete" | "close" | "wait",
+  what: "append" | "claim" | "read" | "list" | "delete" | "close" | "wait",
   id?: string,
   record?: object,
 ];

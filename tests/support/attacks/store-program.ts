@@ -28,6 +28,7 @@ async function attempt(step: StoreStep): Promise<StoreResult> {
 
 async function perform([what, id = "", record = {}]: StoreStep): Promise<unknown> {
   if (what === "append") return await store.append(id, record);
+  if (what === "claim") return (await store.claim(id)).fence;
   if (what === "read") return await readAll(id);
   if (what === "list") return await store.list();
   if (what === "delete") return await store.delete(id);
