@@ -1,7 +1,7 @@
 import { rename } from "node:fs/promises";
 import { getErrorMessage } from "../base/errors.ts";
+import { PathRefusal } from "../host/path-refusal.ts";
 import { openSessionFile } from "./open-session-file.ts";
-import { PathRefusal } from "./path-refusal.ts";
 import { MAX_RECORD_BYTES, parseLine } from "./record-lines.ts";
 import { isMissing } from "./session-file-errors.ts";
 import type { SessionPaths } from "./session-file-name.ts";

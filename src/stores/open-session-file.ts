@@ -1,8 +1,8 @@
 import { constants, type Stats } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
+import { isForeign } from "../host/is-foreign.ts";
+import { PathRefusal } from "../host/path-refusal.ts";
 import { getErrorCode } from "../host/to-filesystem-error.ts";
-import { isForeign } from "./is-foreign.ts";
-import { PathRefusal } from "./path-refusal.ts";
 
 /**
  * How a session's file is opened: to read it, to read and shorten it, to append to it, or to overwrite it.

@@ -1,7 +1,7 @@
 import { getErrorMessage } from "../base/errors.ts";
+import { PathRefusal } from "../host/path-refusal.ts";
 import { getErrorCode } from "../host/to-filesystem-error.ts";
 import { SessionStoreError } from "../session/session-store.ts";
-import { PathRefusal } from "./path-refusal.ts";
 import { MAX_RECORD_BYTES } from "./record-lines.ts";
 import type { SessionPaths } from "./session-file-name.ts";
 

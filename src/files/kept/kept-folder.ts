@@ -3,8 +3,8 @@ import { join, resolve } from "node:path";
 import { systemClock } from "../../base/clock.ts";
 import { getErrorMessage } from "../../base/errors.ts";
 import { FilesystemError } from "../../base/filesystem-error.ts";
+import { acquireLock, type FileLock } from "../../host/file-lock.ts";
 import { runInThread } from "../../host/threads/run-in-thread.ts";
-import { acquireLock, type SessionFileLock } from "../../stores/session-file-lock.ts";
 import type { SyncFailure } from "../sync/sync-failure.ts";
 import { isSameState, type TreeState } from "../tree-state.ts";
 import { TEMPORARY_PREFIX } from "./blob-writer.ts";
@@ -29,7 +29,7 @@ export interface KeptState {
 export class KeptFolder {
   /** The folder, or `null` if nothing is stored. */
   readonly path: string | null;
-  #lock: SessionFileLock | null = null;
+  #lock: FileLock | null = null;
   #known: ReadonlyMap<string, KnownFile> = new Map();
   #last: TreeState | null = null;
   #mounted: TreeState | null = null;
@@ -128,7 +128,7 @@ const BLOBS = "blobs";
 /** How many trees back the bytes of a file are kept. */
 const MAX_TREES_BACK = 3;
 
-async function lockFolder(path: string): Promise<SessionFileLock> {
+async function lockFolder(path: string): Promise<FileLock> {
   let taken: Awaited<ReturnType<typeof acquireLock>>;
   try {
     taken = await acquireLock(join(path, "lock"), systemClock);

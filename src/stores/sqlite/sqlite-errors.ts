@@ -1,6 +1,6 @@
 import { getErrorMessage } from "../../base/errors.ts";
+import { PathRefusal } from "../../host/path-refusal.ts";
 import { SessionStoreError } from "../../session/session-store.ts";
-import { PathRefusal } from "../path-refusal.ts";
 
 /** Wraps an error of a database file in a `SessionStoreError` with a remedy. */
 export function toSqliteError(error: unknown, path: string): SessionStoreError {
