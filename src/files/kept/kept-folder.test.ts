@@ -263,6 +263,7 @@ describe("KeptFolder.read()", () => {
   const valid = { sha256: sha256("1"), bytes: 1, mode: 0o644 };
   const wrong: readonly (readonly [name: string, manifest: unknown])[] = [
     ["no JSON", undefined],
+    ["a list", []],
     ["another version", { version: 2, files: {}, folders: {} }],
     ["no files", { version: 1, folders: {} }],
     ["an absolute path", { version: 1, files: { "/etc/passwd": valid }, folders: {} }],

@@ -18,6 +18,8 @@ export interface StoreResult {
 /** The steps of a process and its user. */
 export interface StoreOrder {
   readonly directory: string;
+  /** `"sqlite"` is the database `sessions.sqlite` in the directory. @default "jsonl" */
+  readonly store?: "jsonl" | "sqlite" | undefined;
   readonly steps: readonly StoreStep[];
   /** `"user"` gives up root before the first step. */
   readonly as?: "root" | "user" | undefined;
