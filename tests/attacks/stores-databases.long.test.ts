@@ -201,7 +201,7 @@ attemptAsBoth(
     finding: "own",
     tries: "replace a session's claim file by a folder, a symlink, or a file of another user",
     shows:
-      "Writing is refused and names the claim file, so that nobody removes the session's file.",
+      "Writing is refused and names the claim file, so that its remedy does not mean the session's file.",
   },
   async (as) => {
     const claim = join(target.directory, "a.claim");
@@ -235,7 +235,7 @@ attempt(
   {
     finding: "own",
     surface,
-    tries: "keep a session for ever with a lease from before the clock was set back",
+    tries: "hold a session indefinitely with a lease from before the clock was set back",
     shows: "A lease that ends more than a day from now is over.",
   },
   async () => {

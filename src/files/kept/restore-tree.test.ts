@@ -16,7 +16,14 @@ describe("restoreTree()", () => {
     const mounted = keepTree({ folder, blobs, known: NONE });
     rmSync(join(folder, "removed"));
     rmSync(join(folder, "old"), { recursive: true });
-    const later = { changed: "22", "new/file": "5", damaged: "6", short: "7", folder: "8" };
+    const later = {
+      changed: "22",
+      "new/file": "5",
+      "also/new": "9",
+      damaged: "6",
+      short: "7",
+      folder: "8",
+    };
     const copy = temporaryTree({ same: "1", ...later });
     const tree = keepTree({ folder: copy, blobs, known: NONE });
     writeFileSync(join(blobs, sha256("6")), "x");
@@ -31,6 +38,8 @@ describe("restoreTree()", () => {
       tree,
     });
     expect(readdirSync(join(home, "files"), { recursive: true }).sort()).toEqual([
+      "also",
+      "also/new",
       "changed",
       "new",
       "new/file",

@@ -209,6 +209,39 @@ describe.each(databases)("a PostgresSessionStore on %s", (_name, openDatabase, i
     expect(n).toBe(3);
   });
 
+  /** Returns a connection that runs `work` once, before the first statement that starts with `text`. */
+  const interrupt = (text: string, work: () => Promise<unknown>): SqlClient => {
+    let isDone = false;
+    return {
+      async query(statement, params) {
+        if (!isDone && statement.trimStart().startsWith(text)) {
+          isDone = true;
+          await work();
+        }
+        return await sql.query(statement, params);
+      },
+    };
+  };
+
+  test("claims a session that is released between its two statements", async () => {
+    const schema = nameSchema();
+    const first = await createStore({ schema });
+    const held = await first.claim("s");
+    const late = interrupt("select key", () => held.release());
+    const claim = await new PostgresSessionStore({ sql: late, schema }).claim("s");
+    expect(claim.fence).toBeGreaterThan(held.fence);
+    await claim.release();
+  });
+
+  test("refuses the first record of a session that is claimed just before it", async () => {
+    const schema = nameSchema();
+    const first = await createStore({ schema });
+    const late = interrupt("insert into", () => first.claim("s", { owner: "the first" }));
+    const store = new PostgresSessionStore({ sql: late, schema });
+    expect(await catchError(store.append("s", { n: 0 }))).toMatchObject({ owner: "the first" });
+    expect(await first.list()).toEqual([]);
+  });
+
   test("accepts a record of a holder whose lease has run out, if no other writer has taken over", async () => {
     const { first, second, alter } = await createPair();
     const { fence, release } = await first.claim("s");

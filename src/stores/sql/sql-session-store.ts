@@ -57,7 +57,7 @@ export abstract class SqlSessionStore implements SessionStore {
     const { from = 0 } = options;
     const session = await this.#tables.find(checkId(id));
     if (!session) return;
-    for (let n = from; n < session.records; ) {
+    for (let n = Math.max(0, from); n < session.records; ) {
       const texts = await this.#tables.readPage(session, n, session.records);
       if (texts.length === 0) throw createDeletedError(id);
       for (const text of texts) yield parseRecordText(text, `Record ${n++}`, id);

@@ -17,6 +17,7 @@ import {
   readAll,
 } from "../../../tests/support/stores/sqlite-stores.ts";
 import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
+import { toSqliteError } from "./sqlite-errors.ts";
 import { SqliteSessionStore } from "./sqlite-session-store.ts";
 
 const isRoot = process.getuid?.() === 0;
@@ -116,6 +117,35 @@ describe("the file of a SqliteSessionStore", () => {
     openFile(path).exec("PRAGMA user_version = 2");
     const { message } = await catchError(openStore(path).list());
     expect(message).toContain("a newer release has written it (version 2). Update weakincentives");
+  });
+
+  test("names the folder to fix if it is below a file", async () => {
+    const path = createPath();
+    writeFileSync(path, "");
+    const { message } = await catchError(openStore(join(path, "s.sqlite")).append("s", {}));
+    expect(message).toMatch(/Use a path in a folder that the store can write to\.$/);
+  });
+
+  test.each([
+    ["ENOSPC", "Free space on that disk, then reopen the session with Session.open."],
+    ["EROFS", "That disk is read-only: use a directory on another one."],
+  ])("is reported with the remedy for %s", (code, remedy) => {
+    const cause = Object.assign(new Error("open failed"), { code });
+    const { message } = toSqliteError(cause, "/data/s.sqlite");
+    expect(message).toBe(`The database /data/s.sqlite cannot be used: open failed. ${remedy}`);
+  });
+
+  test("is refused to two callers at once, and to one that waits while the store is closed", async () => {
+    const path = createPath();
+    writeFileSync(path, "no database, but long enough to have the header of one".repeat(100));
+    const damaged = openStore(path);
+    await Promise.all([catchError(damaged.list()), catchError(damaged.list())]);
+    const other = createPath();
+    await openStore(other).append("s", { n: 0 });
+    const closed = openStore(other);
+    const listing = catchError(closed.list());
+    await closed.close();
+    expect((await listing).message).toContain("is closed. Create a new SqliteSessionStore.");
   });
 
   test("can be opened after a failure has been fixed", async () => {

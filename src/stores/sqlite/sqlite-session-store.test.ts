@@ -158,6 +158,14 @@ describe("a SqliteSessionStore", () => {
     expect(await store.list()).toEqual([]);
   });
 
+  test("reads each record once from a negative number on", async () => {
+    const store = openStore(createPath());
+    for (const n of [0, 1]) await store.append("s", { n });
+    const records: object[] = [];
+    for await (const record of store.read("s", { from: -1 })) records.push(record);
+    expect(records).toEqual([{ n: 0 }, { n: 1 }]);
+  });
+
   test("reports a session that is deleted while it is read in pages", async () => {
     const store = openStore(createPath());
     for (const n of [0, 1, 2]) await store.append("s", { n, text: "x".repeat(2 ** 20) });
