@@ -37,7 +37,7 @@ describe("keepTree()", () => {
     const later = Date.now() + 60_000;
     vi.spyOn(Date, "now").mockReturnValue(later);
     const second = keepTree({ folder, blobs: null, known: first.known });
-    const known = new Map([["a", { ...known1(second.known), digest: "not read" }]]);
+    const known = new Map([["a", { ...getFile(second.known), digest: "not read" }]]);
     expect(keepTree({ folder, blobs: null, known }).files.get("a")?.digest).toBe("not read");
     writeFileSync(join(folder, "a"), "2");
     utimesSync(join(folder, "a"), 1, 1);
@@ -61,7 +61,7 @@ describe("keepTree()", () => {
   });
 });
 
-function known1(known: ReadonlyMap<string, KnownFile>): KnownFile {
+function getFile(known: ReadonlyMap<string, KnownFile>): KnownFile {
   const file = known.get("a");
   if (!file) throw new Error("a is not known");
   return file;
