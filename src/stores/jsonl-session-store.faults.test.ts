@@ -339,3 +339,16 @@ test("writeCheckpoint() refuses a writer that does not know the last record", as
   expect(await store.readCheckpoint("s")).toBeNull();
   await release();
 });
+
+test("list() leaves out sessions that are deleted meanwhile", async () => {
+  const names = Array.from({ length: 200 }, (_, n) => `s${n}.jsonl`);
+  await Promise.all(names.map((name) => writeFile(join(directory, name), '{"n":0}\n')));
+  const order = await readdir(directory);
+  const listing = openStore().list();
+  await readdir(directory); // the store has the names by now
+  const gone = order.slice(100);
+  await Promise.all(gone.map((name) => rm(join(directory, name))));
+  const ids = await listing;
+  expect(ids.length).toBeGreaterThanOrEqual(100);
+  expect(ids.length).toBeLessThanOrEqual(200);
+});
