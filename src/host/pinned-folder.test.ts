@@ -55,6 +55,24 @@ test.runIf(isLinux)(
   },
 );
 
+test("PinnedFolder without a descriptor finds that another folder has replaced it", () => {
+  const above = temporaryTree({ folder: null, other: null });
+  const at = (name: string) => join(above, name);
+  using pinned = PinnedFolder.pin(toBytes(at("folder")), { byDescriptor: false });
+  pinned.checkInPlace();
+  renameSync(at("folder"), at("moved"));
+  renameSync(at("other"), at("folder"));
+  expect(() => pinned.checkInPlace()).toThrow(expect.objectContaining({ code: "ENOTDIR" }));
+});
+
+test("PinnedFolder.unlock() ignores a folder that is gone", () => {
+  const above = temporaryTree({ folder: null });
+  using pinned = PinnedFolder.pin(toBytes(join(above, "folder")), { byDescriptor: false });
+  renameSync(join(above, "folder"), join(above, "moved"));
+  pinned.unlock(0o700);
+  expect(() => pinned.setMode(0o700)).toThrow("ENOENT");
+});
+
 test("joinPath() and toDescriptorPath() build paths", () => {
   expect(joinPath(".", "a")).toBe("a");
   expect(joinPath("a", "b")).toBe("a/b");

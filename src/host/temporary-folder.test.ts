@@ -247,6 +247,14 @@ describe("sweepAbandonedFolders()", () => {
     chmodSync(folders, 0o755);
   });
 
+  test("removes nothing from a folder in which other users can replace entries", async () => {
+    const folders = useTemporaryFolder();
+    await createAbandonedFolder();
+    chmodSync(folders, 0o777);
+    expect(await sweepAbandonedFolders()).toEqual([]);
+    expect(readdirSync(folders)).toHaveLength(1);
+  });
+
   test("returns an empty array if the temporary folder does not exist", async () => {
     vi.stubEnv("TMPDIR", join(useTemporaryFolder(), "gone"));
     expect(await sweepAbandonedFolders()).toEqual([]);

@@ -334,3 +334,25 @@ describe("a new session whose id is already stored", () => {
     expect(store.records("s")).toEqual([header, shelfAdded]);
   });
 });
+
+test.each(Array.from({ length: 12 }, (_, ticks) => [ticks]))(
+  "sends no record to the store after one has failed, %i ticks later",
+  async (ticks) => {
+    vi.spyOn(process, "emitWarning").mockReturnValue();
+    const { store, session } = createStoredSession();
+    let isFailed = false;
+    const sentLater: number[] = [];
+    store.append = async (_id, _record, by) => {
+      if (isFailed) sentLater.push(by?.position ?? -1);
+      throw new Error("the disk is full");
+    };
+    session.dispatch(createBookLent("Emma"));
+    for (let tick = 0; tick < ticks; tick++) await Promise.resolve();
+    session.dispatch(createBookLent("Persuasion"));
+    await expect(session.flush()).rejects.toThrow("the disk is full");
+    isFailed = true;
+    session.dispatch(createBookLent("Sanditon"));
+    await expect(session.flush()).rejects.toThrow("the disk is full");
+    expect(sentLater).toEqual([]);
+  },
+);

@@ -253,7 +253,7 @@ export class SessionRecorder {
   /** Counts the stored records, of which `expected` are known. */
   async #countRecords(expected: number): Promise<number> {
     let count = 0;
-    for await (const record of this.#store.read(this.#id, { from: expected - 1 })) {
+    for await (const record of this.#store.read(this.#id, { from: Math.max(0, expected - 1) })) {
       count = Number((record as Partial<SessionRecord>).n) + 1;
     }
     return count;

@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import {
+  mkdir,
   mkdtemp,
   readdir,
   readFile,
@@ -55,10 +56,16 @@ test.each(["", "[]", '{"a":', "null", "\0"])(
   },
 );
 
+test("readCheckpointFile() names a checkpoint that is a folder, and not the session's file", async () => {
+  await mkdir(paths.checkpoint);
+  const message = `its checkpoint ${paths.checkpoint} is a folder, not a file`;
+  await expect(readCheckpointFile(paths)).rejects.toThrow(message);
+});
+
 test("readCheckpointFile() refuses a file of more than 128 MiB", async () => {
   await writeFile(paths.checkpoint, "");
   await truncate(paths.checkpoint, 128 * 1024 ** 2 + 1);
-  await expect(readCheckpointFile(paths)).rejects.toThrow("it has 134217729 bytes");
+  await expect(readCheckpointFile(paths)).rejects.toThrow("has 134217729 bytes");
   const other = getSessionPaths(join(folder, "none"), "s");
   expect(await readCheckpointFile(other)).toBe(null);
 });

@@ -1,25 +1,23 @@
 import { rename } from "node:fs/promises";
-import { getErrorMessage } from "../base/errors.ts";
+import { PathRefusal } from "../host/path-refusal.ts";
 import { openSessionFile } from "./open-session-file.ts";
-import { PathRefusal } from "./path-refusal.ts";
 import { MAX_RECORD_BYTES, parseLine } from "./record-lines.ts";
 import { isMissing } from "./session-file-errors.ts";
 import type { SessionPaths } from "./session-file-name.ts";
 
 /** Reads a session's checkpoint; `null` if it has none. Throws `PathRefusal` if the file is damaged. */
 export async function readCheckpointFile({ checkpoint }: SessionPaths): Promise<object | null> {
+  const it = `its checkpoint ${checkpoint}`;
   try {
-    await using file = await openSessionFile(checkpoint, "read");
+    await using file = await openSessionFile(checkpoint, "read", it);
     const { size } = await file.stat();
-    if (size > MAX_RECORD_BYTES) throw new PathRefusal(`it has ${size} bytes`, DELETE);
+    if (size > MAX_RECORD_BYTES) throw new PathRefusal(`${it} has ${size} bytes`, DELETE);
     const parsed = parseLine(await file.readFile());
-    if (typeof parsed === "string") throw new PathRefusal(parsed, DELETE);
+    if (typeof parsed === "string") throw new PathRefusal(`${it}: ${parsed}`, DELETE);
     return parsed.record;
   } catch (error) {
     if (isMissing(error)) return null;
-    throw error instanceof PathRefusal
-      ? new PathRefusal(`its checkpoint ${checkpoint}: ${getErrorMessage(error)}`, error.remedy)
-      : error;
+    throw error;
   }
 }
 
@@ -29,7 +27,7 @@ export async function writeCheckpointFile(
   text: Buffer,
 ): Promise<void> {
   {
-    await using file = await openSessionFile(newCheckpoint, "update");
+    await using file = await openSessionFile(newCheckpoint, "update", `its file ${newCheckpoint}`);
     await file.truncate(0);
     await file.writeFile(text);
     await file.datasync();

@@ -1,10 +1,11 @@
 import type { FileHandle } from "node:fs/promises";
 import type { Clock } from "../base/clock.ts";
+import { acquireLock, type FileLock } from "../host/file-lock.ts";
 import { openSessionFile } from "./open-session-file.ts";
 import { raiseFence } from "./raise-fence.ts";
+import { readHolder } from "./read-holder.ts";
 import { RecordLines } from "./record-lines.ts";
 import { createHeldError, isMissing } from "./session-file-errors.ts";
-import { acquireLock, readHolder, type SessionFileLock } from "./session-file-lock.ts";
 import type { SessionPaths } from "./session-file-name.ts";
 
 /** A session file that ends within a record, because its writer was interrupted. */
@@ -21,7 +22,7 @@ export interface SessionTruncated {
 
 /** The right to write a session's file, and the facts known about the file. */
 export interface FileHold {
-  readonly lock: SessionFileLock;
+  readonly lock: FileLock;
   readonly fence: number;
   readonly owner: string;
   /** When it began, in ISO 8601. */
@@ -51,7 +52,7 @@ export async function holdSessionFile(options: HoldOptions): Promise<FileHold> {
   const { paths, clock, owner, last } = options;
   const now = clock.now();
   const since = new Date(now).toISOString();
-  const lock = await acquireLock(paths.lock, clock, { owner, since });
+  const lock = await acquireLock(paths.lock, clock, JSON.stringify({ owner, since }));
   if (!("release" in lock)) throw createHeldError(paths.id, await readHolder(lock));
   try {
     const { fence, before } = await raiseFence(paths.claim, now);

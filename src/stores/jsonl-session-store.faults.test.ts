@@ -318,3 +318,37 @@ async function getHandlePrototype(): Promise<FileHandle> {
   await probe.close();
   return Object.getPrototypeOf(probe);
 }
+
+test("list() names a file whose first line is too long, and delete() one that is in its way", async () => {
+  const store = openStore();
+  await store.append("s", { n: 0 });
+  await mkdir(join(directory, "s.checkpoint"));
+  const path = join(directory, "s.checkpoint");
+  await expect(store.delete("s")).rejects.toThrow(`unlink '${path}'`);
+  await writeFile(join(directory, "long.jsonl"), "");
+  await truncate(join(directory, "long.jsonl"), 1024 ** 4);
+  await expect(store.list()).rejects.toThrow("line 1 is longer than 134,217,728 bytes");
+});
+
+test("writeCheckpoint() refuses a writer that does not know the last record", async () => {
+  const store = openStore();
+  const { fence, release } = await store.claim("s");
+  await store.append("s", { n: 0 }, { writer: {}, position: 0, fence });
+  const write = store.writeCheckpoint("s", {}, { writer: {}, position: 5, fence });
+  await expect(write).rejects.toThrow("has changed in its store since it was read");
+  expect(await store.readCheckpoint("s")).toBeNull();
+  await release();
+});
+
+test("list() leaves out sessions that are deleted meanwhile", async () => {
+  const names = Array.from({ length: 200 }, (_, n) => `s${n}.jsonl`);
+  await Promise.all(names.map((name) => writeFile(join(directory, name), '{"n":0}\n')));
+  const order = await readdir(directory);
+  const listing = openStore().list();
+  await readdir(directory); // the store has the names by now
+  const gone = order.slice(100);
+  await Promise.all(gone.map((name) => rm(join(directory, name))));
+  const ids = await listing;
+  expect(ids.length).toBeGreaterThanOrEqual(100);
+  expect(ids.length).toBeLessThanOrEqual(200);
+});

@@ -8,6 +8,8 @@ import {
   type KnownKeys,
 } from "../base/errors.ts";
 import { warn } from "../base/warn.ts";
+import { listLockHolders } from "../host/file-lock.ts";
+import { isForeign } from "../host/is-foreign.ts";
 import {
   type ClaimOptions,
   type ReadOptions,
@@ -19,7 +21,6 @@ import {
 import { readCheckpointFile } from "./checkpoint-file.ts";
 import { getClaimOwner } from "./claim-owner.ts";
 import type { SessionTruncated } from "./hold-session-file.ts";
-import { isForeign } from "./is-foreign.ts";
 import { openSessionFile } from "./open-session-file.ts";
 import { MAX_RECORD_BYTES, parseLine, RecordLines, toLine } from "./record-lines.ts";
 import { SessionFile } from "./session-file.ts";
@@ -29,7 +30,6 @@ import {
   isMissing,
   toSessionFileError,
 } from "./session-file-errors.ts";
-import { listLockHolders } from "./session-file-lock.ts";
 import { getSessionPaths, parseFileName, type SessionPaths } from "./session-file-name.ts";
 
 /** Options of a {@link JsonlSessionStore}. */

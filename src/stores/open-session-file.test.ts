@@ -15,7 +15,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { isForeign } from "./is-foreign.ts";
+import { isForeign } from "../host/is-foreign.ts";
 import { openSessionFile, type SessionFileAccess } from "./open-session-file.ts";
 
 let folder: string;

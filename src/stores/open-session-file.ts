@@ -1,8 +1,8 @@
 import { constants, type Stats } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
+import { isForeign } from "../host/is-foreign.ts";
+import { PathRefusal } from "../host/path-refusal.ts";
 import { getErrorCode } from "../host/to-filesystem-error.ts";
-import { isForeign } from "./is-foreign.ts";
-import { PathRefusal } from "./path-refusal.ts";
 
 /**
  * How a session's file is opened: to read it, to read and shorten it, to append to it, or to overwrite it.
@@ -11,22 +11,23 @@ import { PathRefusal } from "./path-refusal.ts";
 export type SessionFileAccess = "read" | "change" | "append" | "update";
 
 /**
- * Opens a session's file. Never follows a symlink and never waits for the other end of a pipe. Throws
+ * Opens one of a session's files. `it` names it in errors: leave it out for the file that errors name anyway. Never follows a symlink and never waits for the other end of a pipe. Throws
  * `PathRefusal` unless it is a regular file of this user, and for a file with several names that would be
  * changed. A file that is changed becomes private to its owner.
  */
 export async function openSessionFile(
   path: string,
   access: SessionFileAccess,
+  it = "it",
 ): Promise<FileHandle> {
-  const file = await openItself(path, FLAGS[access]);
+  const file = await openItself(path, FLAGS[access], it);
   try {
     const stats = await file.stat();
-    if (!stats.isFile()) throw new PathRefusal(`it is ${nameKind(stats)}, not a file`);
+    if (!stats.isFile()) throw new PathRefusal(`${it} is ${nameKind(stats)}, not a file`);
     if (await isForeign(path, stats)) {
-      throw new PathRefusal(`it belongs to another user (uid ${stats.uid})`);
+      throw new PathRefusal(`${it} belongs to another user (uid ${stats.uid})`);
     }
-    if (access !== "read") await checkChangeable(file, stats);
+    if (access !== "read") await checkChangeable(file, stats, it);
     return file;
   } catch (error) {
     await file.close();
@@ -44,12 +45,12 @@ const FLAGS: Readonly<Record<SessionFileAccess, number>> = {
 const PRIVATE = 0o600;
 const FOR_OTHERS = 0o077;
 
-async function openItself(path: string, flags: number): Promise<FileHandle> {
+async function openItself(path: string, flags: number, it: string): Promise<FileHandle> {
   try {
     return await open(path, flags, PRIVATE);
   } catch (error) {
     const kind = KINDS_BY_CODE.get(getErrorCode(error) ?? "");
-    throw kind === undefined ? error : new PathRefusal(`it is ${kind}, not a file`);
+    throw kind === undefined ? error : new PathRefusal(`${it} is ${kind}, not a file`);
   }
 }
 
@@ -66,10 +67,14 @@ function nameKind(stats: Stats): string {
   return stats.isFIFO() ? "a pipe" : "a device";
 }
 
-async function checkChangeable(file: FileHandle, { nlink, mode }: Stats): Promise<void> {
+async function checkChangeable(
+  file: FileHandle,
+  { nlink, mode }: Stats,
+  it: string,
+): Promise<void> {
   if (nlink > 1) {
     const remedy = "Replace it with a separate copy, so that no other file changes with it.";
-    throw new PathRefusal(`it has ${nlink} names (hard links)`, remedy);
+    throw new PathRefusal(`${it} has ${nlink} names (hard links)`, remedy);
   }
   if ((mode & FOR_OTHERS) === 0) return;
   await file.chmod(mode & 0o700).catch(() => {}); // some disks have no modes

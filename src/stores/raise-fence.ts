@@ -14,7 +14,7 @@ export interface RaisedFence {
  * damaged file starts at `now`, which is more than the number of any earlier claim.
  */
 export async function raiseFence(path: string, now: number): Promise<RaisedFence> {
-  await using file = await openSessionFile(path, "update");
+  await using file = await openSessionFile(path, "update", `its claim file ${path}`);
   const { buffer, bytesRead } = await file.read(Buffer.alloc(DIGITS), 0, DIGITS, 0);
   const before = parseFence(buffer.toString("latin1", 0, bytesRead));
   const fence = (before ?? Math.floor(now)) + 1;

@@ -4,7 +4,7 @@ import { getErrorMessage } from "../base/errors.ts";
 import { isPlainObject } from "../base/freeze.ts";
 import { parseJson } from "../base/json.ts";
 import { quoteValue } from "../base/quote-value.ts";
-import { PathRefusal } from "./path-refusal.ts";
+import { PathRefusal } from "../host/path-refusal.ts";
 
 /**
  * Reads the complete lines of a file, without line breaks. Text after the last line break is not a

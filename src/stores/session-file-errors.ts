@@ -1,7 +1,7 @@
 import { getErrorMessage } from "../base/errors.ts";
+import { PathRefusal } from "../host/path-refusal.ts";
 import { getErrorCode } from "../host/to-filesystem-error.ts";
 import { SessionStoreError } from "../session/session-store.ts";
-import { PathRefusal } from "./path-refusal.ts";
 import { MAX_RECORD_BYTES } from "./record-lines.ts";
 import type { SessionPaths } from "./session-file-name.ts";
 
@@ -74,11 +74,16 @@ export function toSessionFileError(
 
 function findRemedy(error: unknown, what: "read" | "written" | "deleted"): string {
   if (error instanceof PathRefusal) return error.remedy;
-  const known = REMEDIES.get(getErrorCode(error));
-  if (known !== undefined) return known;
+  const known = findDiskRemedy(error);
+  if (known !== null) return known;
   return what === "written"
     ? "Free disk space or fix the permissions, then reopen the session with Session.open."
     : "Use a directory that the store can read and write.";
+}
+
+/** Returns what to do about a full or read-only disk; `null` for other errors. */
+export function findDiskRemedy(error: unknown): string | null {
+  return REMEDIES.get(getErrorCode(error)) ?? null;
 }
 
 const FULL = "Free space on that disk, then reopen the session with Session.open.";

@@ -1,7 +1,6 @@
 import { Buffer } from "node:buffer";
 import { join } from "node:path";
-import { quoteValue } from "../base/quote-value.ts";
-import { SessionStoreError } from "../session/session-store.ts";
+import { checkSessionId, isSessionId } from "./session-id.ts";
 
 /** The paths of a session's files. */
 export interface SessionPaths {
@@ -40,7 +39,7 @@ export function parseFileName(file: string): string | null {
  * as one number in base 36.
  */
 function encodeId(id: string): string {
-  const bytes = Buffer.from(checkId(id), "utf8");
+  const bytes = Buffer.from(checkSessionId(id), "utf8");
   const plain = bytes.toString("latin1").replace(/[^a-z0-9_-]/g, escapeByte);
   if (plain.length > MAX_NAME_LENGTH)
     return `~${BigInt(`0x1${bytes.toString("hex")}`).toString(36)}`;
@@ -51,29 +50,14 @@ function encodeId(id: string): string {
 function decodeId(name: string): string | null {
   const bytes = name.startsWith("~") ? decodeNumber(name.slice(1)) : decodePlain(name);
   const id = bytes.toString("utf8");
-  return isValidId(id) && encodeId(id) === name ? id : null;
+  return isSessionId(id) && encodeId(id) === name ? id : null;
 }
 
 const EXTENSION = ".jsonl";
-const MAX_ID_BYTES = 128;
 /** File systems allow 255 bytes, including extensions. */
 const MAX_NAME_LENGTH = 200;
 /** Device names on Windows, with any extension. */
 const RESERVED = /^(?:con|prn|aux|nul|com\d|lpt\d)$/;
-
-function checkId(id: string): string {
-  if (isValidId(id)) return id;
-  const remedy = "Use a different session id.";
-  throw new SessionStoreError(
-    `The id of a stored session must be a string of 1-${MAX_ID_BYTES} bytes, got ${quoteValue(id)}. ${remedy}`,
-  );
-}
-
-function isValidId(id: unknown): id is string {
-  if (typeof id !== "string" || id === "" || id.length > MAX_ID_BYTES) return false;
-  const bytes = Buffer.from(id, "utf8");
-  return bytes.length <= MAX_ID_BYTES && bytes.toString("utf8") === id; // no lone surrogates
-}
 
 function escapeByte(character: string): string {
   return `%${character.charCodeAt(0).toString(16).padStart(2, "0")}`;

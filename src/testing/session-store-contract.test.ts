@@ -1,6 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { MemorySessionStore } from "../../tests/support/memory-session-store.ts";
-import type { RecordWriter, SessionStore } from "../session/session-store.ts";
+import { createPlainStore, MemorySessionStore } from "../../tests/support/memory-session-store.ts";
+import {
+  type RecordWriter,
+  type SessionStore,
+  SessionStoreError,
+} from "../session/session-store.ts";
 import { sessionStoreContract } from "./session-store-contract.ts";
 
 describe("a store in memory", () => {
@@ -52,7 +56,34 @@ const broken: readonly (readonly [string, () => SessionStore, string])[] = [
     "claims a session with a fence, an owner and the time, and does not create it",
   ],
   ["has no checkpoints", () => new PlainStore(), "has no checkpoint until one is written"],
+  [
+    "reads checkpoints and writes none",
+    () => createPlainStore("writeCheckpoint"),
+    "replaces the checkpoint, byte for byte, and keeps it apart from the records",
+  ],
+  [
+    "does not name the holder in its message",
+    () =>
+      spoil({
+        delete: async (store, id) => {
+          const { owner = "", since = "" } = store.claims.get(id) ?? {};
+          throw new SessionStoreError("It is held.", { sessionId: id, owner, since });
+        },
+      }),
+    "refuses to delete a claimed session",
+  ],
 ];
+
+describe("a store that does not count the records of a claim", () => {
+  const make = () =>
+    spoil({
+      claim: async (store, ...all) => {
+        const { records: _unknown, ...claim } = await store.claim(...all);
+        return claim;
+      },
+    });
+  for (const { name, run } of sessionStoreContract(make)) test(name, run);
+});
 
 test.each(broken)("the contract finds a store that %s", async (_fault, make, name) => {
   const [found] = sessionStoreContract(make).filter((one) => one.name === name);

@@ -192,7 +192,7 @@ attempt(
     const names = readdirSync(target.directory);
     return {
       tried: 8,
-      through: names.join() === "nul%00id.jsonl" ? through : [...through, ...names],
+      through: names.join() === "nul%00id.claim,nul%00id.jsonl" ? through : [...through, ...names],
     };
   },
 );

@@ -90,14 +90,17 @@ attemptAsBoth(
   },
   async (as) => {
     const place = join(target.directory, "deep", "sessions");
-    const paths = [place, join(place, "a.jsonl"), join(place, "a.lock")];
+    const paths = ["", "a.jsonl", "a.claim", "a.lock"].map((name) => join(place, name));
     const modes: number[] = [];
     await runStore(
-      { directory: place, as, umask: 0, steps: [["append", "a", {}], ["wait"]] },
-      async () => void modes.push(...paths.map(getMode)),
+      { directory: place, as, umask: 0, steps: [["append", "a", {}], ["claim", "a"], ["wait"]] },
+      async () => {
+        const [holder = ""] = readdirSync(join(place, "a.lock"));
+        modes.push(...[...paths, join(place, "a.lock", holder)].map(getMode));
+      },
     );
-    const isPrivate = modes.length === 3 && modes.every((mode) => (mode & 0o077) === 0);
-    return { tried: 3, through: isPrivate ? [] : modes.map((mode) => mode.toString(8)) };
+    const isPrivate = modes.length === 5 && modes.every((mode) => (mode & 0o077) === 0);
+    return { tried: 5, through: isPrivate ? [] : modes.map((mode) => mode.toString(8)) };
   },
 );
 
@@ -131,7 +134,7 @@ attempt(
     const other = join(target.root, "other");
     const lock = join(target.directory, "a.lock");
     mkdirSync(other);
-    const steps = [["append", "a", {}], ["wait"], ["close"]] as const;
+    const steps = [["claim", "a"], ["wait"], ["close"]] as const;
     await runStore({ directory: target.directory, steps }, async () => {
       for (const name of readdirSync(lock)) writeFileSync(join(other, name), "not a lock");
       renameSync(lock, join(target.root, "moved"));
@@ -152,14 +155,11 @@ attempt(
     const other = join(target.root, "other");
     const lock = join(target.directory, "a.lock");
     mkdirSync(other);
-    await runStore(
-      { directory: target.directory, steps: [["append", "a", {}], ["wait"]] },
-      async () => {
-        for (const name of readdirSync(lock)) writeFileSync(join(other, name), "not a lock");
-        renameSync(lock, join(target.root, "moved"));
-        symlinkSync(other, lock);
-      },
-    );
+    await runStore({ directory: target.directory, steps: [["claim", "a"], ["wait"]] }, async () => {
+      for (const name of readdirSync(lock)) writeFileSync(join(other, name), "not a lock");
+      renameSync(lock, join(target.root, "moved"));
+      symlinkSync(other, lock);
+    });
     return { through: readdirSync(other).length === 1 ? [] : ["a file was deleted"] };
   },
 );

@@ -32,6 +32,7 @@ export interface KeptFiles extends FolderDigest {
  * `FilesystemError` if the files cannot be stored; files stored earlier are unchanged then.
  */
 export function keepTree({ folder, blobs, known }: KeepTreeTask): KeptFiles {
+  const target = blobs ?? folder;
   using writer = blobs === null ? null : new BlobWriter(blobs);
   const now = new Map<string, KnownFile>();
   let failure: { readonly error: unknown } | null = null;
@@ -59,7 +60,7 @@ export function keepTree({ folder, blobs, known }: KeepTreeTask): KeptFiles {
     if (failure) throw (failure as { readonly error: unknown }).error;
     writer?.commit();
   } catch (error) {
-    throw toFilesystemErrorWithRemedy(error, blobs ?? folder, DISK_REMEDY);
+    throw toFilesystemErrorWithRemedy(error, target, DISK_REMEDY);
   }
   return { ...digest, known: now };
 }

@@ -18,7 +18,9 @@ import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { readOriginalText } from "../digests/baseline.ts";
 import { digestFolder } from "../digests/folder-digest.ts";
 import type { TreeState } from "../tree-state.ts";
-import { KeptFolder } from "./kept-folder.ts";
+import { isSameTree, KeptFolder } from "./kept-folder.ts";
+import { parseKeptTree } from "./kept-tree.ts";
+import { preparePrivateFolder } from "./private-folder.ts";
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 const NO_TREE: TreeState = { files: new Map(), folders: new Map() };
@@ -214,6 +216,26 @@ describe("KeptFolder", () => {
     await openFolder(persistDir);
   });
 
+  test("rejects a folder that a process on another host uses, and names it", async () => {
+    const persistDir = newPersistDir();
+    mkdirSync(join(persistDir, "lock"), { recursive: true, mode: 0o700 });
+    writeFileSync(join(persistDir, "lock", "1.then.00000000.elsewhere"), "held");
+    const opening = new KeptFolder(persistDir).open();
+    await expect(opening).rejects.toThrow("is used by process 1 on elsewhere. Wait until it has");
+  });
+
+  test("keeps the bytes of the last trees if none was mounted", async () => {
+    const persistDir = newPersistDir();
+    const folder = temporaryTree({ a: "1" });
+    const kept = await openFolder(persistDir);
+    await kept.keep(folder);
+    writeFileSync(join(folder, "a"), "2");
+    await kept.keep(folder);
+    expect(readdirSync(join(persistDir, "blobs")).sort()).toEqual(
+      [sha256("1"), sha256("2")].sort(),
+    );
+  });
+
   test("rejects a folder that is a file or a symlink, or that others can write to", async () => {
     const root = temporaryTree({ file: "", open: null, target: null });
     symlinkSync(join(root, "target"), join(root, "link"));
@@ -259,10 +281,36 @@ describe("KeptFolder", () => {
   });
 });
 
+test("isSameTree() compares the states of files and the modes of folders", () => {
+  const state = { digest: sha256("1"), bytes: 1, mode: 0o644 };
+  const tree = { files: new Map([["a", state]]), folders: new Map([["b", 0o755]]) };
+  expect(isSameTree(tree, { ...tree })).toBe(true);
+  expect(isSameTree(tree, { ...tree, files: new Map([["a", { ...state, mode: 0o755 }]]) })).toBe(
+    false,
+  );
+  expect(isSameTree(tree, { ...tree, folders: new Map([["b", 0o700]]) })).toBe(false);
+  expect(isSameTree(tree, NO_TREE)).toBe(false);
+});
+
+test("parseKeptTree() returns null for a value that is no object", () => {
+  expect(parseKeptTree([])).toBeNull();
+});
+
+test("preparePrivateFolder() checks no owner on systems without user ids", async () => {
+  const folder = temporaryTree();
+  chmodSync(folder, 0o777);
+  await expect(preparePrivateFolder(folder)).rejects.toThrow("can be written to by other users");
+  const { geteuid } = process;
+  Object.assign(process, { geteuid: undefined });
+  await preparePrivateFolder(folder);
+  Object.assign(process, { geteuid });
+});
+
 describe("KeptFolder.read()", () => {
   const valid = { sha256: sha256("1"), bytes: 1, mode: 0o644 };
   const wrong: readonly (readonly [name: string, manifest: unknown])[] = [
     ["no JSON", undefined],
+    ["a list", []],
     ["another version", { version: 2, files: {}, folders: {} }],
     ["no files", { version: 1, folders: {} }],
     ["an absolute path", { version: 1, files: { "/etc/passwd": valid }, folders: {} }],
@@ -296,6 +344,13 @@ describe("KeptFolder.read()", () => {
     expect(kept.read("manifest")).toBeNull();
     symlinkSync("/etc/hostname", join(persistDir, "manifest.json"));
     expect(() => kept.read("manifest")).toThrow("Delete its folder");
+  });
+
+  test("rejects a manifest that is a folder", async () => {
+    const persistDir = newPersistDir();
+    const kept = await openFolder(persistDir);
+    mkdirSync(join(persistDir, "mounted.json"));
+    expect(() => kept.read("mounted")).toThrow("is not a valid manifest");
   });
 
   test("accepts names that are special in JavaScript", async () => {

@@ -3,8 +3,8 @@ import { join, resolve } from "node:path";
 import { systemClock } from "../../base/clock.ts";
 import { getErrorMessage } from "../../base/errors.ts";
 import { FilesystemError } from "../../base/filesystem-error.ts";
+import { acquireLock, type FileLock } from "../../host/file-lock.ts";
 import { runInThread } from "../../host/threads/run-in-thread.ts";
-import { acquireLock, type SessionFileLock } from "../../stores/session-file-lock.ts";
 import type { SyncFailure } from "../sync/sync-failure.ts";
 import { isSameState, type TreeState } from "../tree-state.ts";
 import { TEMPORARY_PREFIX } from "./blob-writer.ts";
@@ -29,7 +29,7 @@ export interface KeptState {
 export class KeptFolder {
   /** The folder, or `null` if nothing is stored. */
   readonly path: string | null;
-  #lock: SessionFileLock | null = null;
+  #lock: FileLock | null = null;
   #known: ReadonlyMap<string, KnownFile> = new Map();
   #last: TreeState | null = null;
   #mounted: TreeState | null = null;
@@ -66,7 +66,7 @@ export class KeptFolder {
     const last = this.#last;
     if (this.path !== null && !(last && isSameTree(last, tree))) {
       await writeManifest(join(this.path, "manifest.json"), tree);
-      if (last) await this.#retire(last, tree);
+      if (last) await this.#retire(this.path, last, tree);
     }
     this.#known = known;
     this.#last = tree;
@@ -81,14 +81,15 @@ export class KeptFolder {
 
   /** Fills an empty folder with kept files, and removes the bytes of all others. */
   async restore(task: Omit<RestoreTreeTask, "blobs">): Promise<RestoredTree> {
-    const blobs = join(this.path ?? "", BLOBS);
+    const path = this.path ?? "";
+    const blobs = join(path, BLOBS);
     const restored = await runInThread(
       restoreTreeJob,
       { ...task, blobs },
       { job: "restores the workspace's files", remedy: "try again; the kept files are unchanged" },
     );
     this.#mounted = task.mounted;
-    await this.#collect(blobs, [task.tree, task.mounted]);
+    await this.#collect(path, [task.tree, task.mounted]);
     return restored;
   }
 
@@ -100,25 +101,25 @@ export class KeptFolder {
   }
 
   /** Removes the bytes that none of the last trees has. An earlier one may be what the session has stored. */
-  async #retire(before: TreeState, now: TreeState): Promise<void> {
+  async #retire(path: string, before: TreeState, now: TreeState): Promise<void> {
     const inUse = listDigests(now, this.#mounted);
     this.#retired.push(new Set([...listDigests(before)].filter((digest) => !inUse.has(digest))));
     const oldest = this.#retired.length > MAX_TREES_BACK ? this.#retired.shift() : undefined;
     const isRetired = (digest: string) => this.#retired.some((later) => later.has(digest));
     for (const digest of oldest ?? []) {
       if (inUse.has(digest) || isRetired(digest)) continue;
-      await rm(join(this.path ?? "", BLOBS, digest), { force: true });
+      await rm(join(path, BLOBS, digest), { force: true });
     }
   }
 
   /** Removes the bytes that no tree has, and the leftovers of a crash. */
-  async #collect(blobs: string, trees: readonly TreeState[]): Promise<void> {
+  async #collect(path: string, trees: readonly TreeState[]): Promise<void> {
     const inUse = listDigests(...trees);
-    for (const name of await readdir(blobs)) {
-      if (!inUse.has(name)) await rm(join(blobs, name), { recursive: true, force: true });
+    for (const name of await readdir(join(path, BLOBS))) {
+      if (!inUse.has(name)) await rm(join(path, BLOBS, name), { recursive: true, force: true });
     }
-    for (const name of await readdir(this.path ?? "")) {
-      if (name.startsWith(TEMPORARY_PREFIX)) await rm(join(this.path ?? "", name), { force: true });
+    for (const name of await readdir(path)) {
+      if (name.startsWith(TEMPORARY_PREFIX)) await rm(join(path, name), { force: true });
     }
   }
 }
@@ -128,7 +129,7 @@ const BLOBS = "blobs";
 /** How many trees back the bytes of a file are kept. */
 const MAX_TREES_BACK = 3;
 
-async function lockFolder(path: string): Promise<SessionFileLock> {
+async function lockFolder(path: string): Promise<FileLock> {
   let taken: Awaited<ReturnType<typeof acquireLock>>;
   try {
     taken = await acquireLock(join(path, "lock"), systemClock);

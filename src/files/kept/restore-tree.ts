@@ -51,7 +51,7 @@ export function restoreTree(task: RestoreTreeTask): RestoredTree {
   const lost = writeFiles(task, new Map(written));
   for (const path of tree.folders.keys()) createFolderSync(join(folder, path));
   // The contents of a folder may be read-only only after they are there.
-  const deepestFirst = [...tree.folders].sort(([one], [other]) => (one < other ? 1 : -1));
+  const deepestFirst = [...tree.folders].sort(([one], [other]) => other.length - one.length);
   for (const [path, mode] of deepestFirst) chmodSync(join(folder, path), mode);
   const { files, folders } = mounted;
   return { baseline: { ...captured, files, folders }, lost };

@@ -3,7 +3,6 @@ import { SessionStoreError } from "../../session/session-store.ts";
 
 /** Wraps an error of a PostgreSQL client in a `SessionStoreError` with a remedy. */
 export function toPostgresError(error: unknown, schema: string): SessionStoreError {
-  if (error instanceof SessionStoreError) return error;
   const message = getErrorMessage(error) || String(getCode(error)); // some connection errors have only a code
   return new SessionStoreError(
     `PostgreSQL failed in the schema "${schema}": ${message}. ${findRemedy(error, message)}`,

@@ -160,17 +160,86 @@ describe.each(databases)("a PostgresSessionStore on %s", (_name, openDatabase, i
   });
 
   test("keeps a claim for its lease by the database's clock, and extends it", async () => {
-    const { first, second, alter } = await createPair(300);
+    const { first, second, alter } = await createPair(100);
     const held = await first.claim("s");
-    await new Promise((resolve) => setTimeout(resolve, 700));
-    await catchError(second.claim("s"));
+    const read = async () => {
+      const { rows } = await alter("select lease_until::text as until from wink.session");
+      return String(Object.values(rows[0] ?? {})[0]);
+    };
+    const before = await read();
+    await expect.poll(async () => (await read()) > before).toBe(true);
     await alter("update wink.session set lease_until = now() - interval '1 s', fence = 99");
-    await new Promise((resolve) => setTimeout(resolve, 250)); // the timer finds that the claim is lost
     const taken = await second.claim("s");
     expect(taken.fence).toBe(100);
     await held.release();
     await catchError(first.claim("s"));
     await taken.release();
+  });
+
+  test("ends a claim whose lease is far in the future, because the clock was set back", async () => {
+    const { first, second, alter } = await createPair();
+    const lost = await first.claim("s");
+    await alter("update wink.session set holder = '{}', lease_until = now() + interval '2 days'");
+    const claim = await second.claim("s");
+    await catchError(first.append("s", {}, { writer: {}, position: 0, fence: lost.fence }));
+    await claim.release();
+  });
+
+  test("refuses an id with NUL, and keeps ids with the text of SQL apart", async () => {
+    const store = await createStore();
+    const { message } = await catchError(store.append("a\0b", {}));
+    expect(message).toContain('must not contain NUL, got "a\\u0000b". Use a different session id.');
+    const ids = ["../s", "'; drop schema wink; --", "$1", "s", "S", "é", "e\u0301", "%", "_"];
+    for (const id of ids) await store.append(id, { id });
+    for (const id of ids) {
+      expect(await store.read(id)[Symbol.asyncIterator]().next()).toMatchObject({ value: { id } });
+    }
+    expect(await store.list()).toHaveLength(ids.length);
+  });
+
+  test("stores 60 MB of one tick with several statements", async () => {
+    const store = await createStore();
+    const writer = {};
+    const records = [0, 1, 2].map((n) => ({ n, text: "x".repeat(20_000_000) }));
+    await Promise.all(
+      records.map((record) => store.append("s", record, { writer, position: record.n })),
+    );
+    let n = 0;
+    for await (const record of store.read("s")) expect(record).toEqual(records[n++]);
+    expect(n).toBe(3);
+  });
+
+  /** Returns a connection that runs `work` once, before the first statement that starts with `text`. */
+  const interrupt = (text: string, work: () => Promise<unknown>): SqlClient => {
+    let isDone = false;
+    return {
+      async query(statement, params) {
+        if (!isDone && statement.trimStart().startsWith(text)) {
+          isDone = true;
+          await work();
+        }
+        return await sql.query(statement, params);
+      },
+    };
+  };
+
+  test("claims a session that is released between its two statements", async () => {
+    const schema = nameSchema();
+    const first = await createStore({ schema });
+    const held = await first.claim("s");
+    const late = interrupt("select key", () => held.release());
+    const claim = await new PostgresSessionStore({ sql: late, schema }).claim("s");
+    expect(claim.fence).toBeGreaterThan(held.fence);
+    await claim.release();
+  });
+
+  test("refuses the first record of a session that is claimed just before it", async () => {
+    const schema = nameSchema();
+    const first = await createStore({ schema });
+    const late = interrupt("insert into", () => first.claim("s", { owner: "the first" }));
+    const store = new PostgresSessionStore({ sql: late, schema });
+    expect(await catchError(store.append("s", { n: 0 }))).toMatchObject({ owner: "the first" });
+    expect(await first.list()).toEqual([]);
   });
 
   test("accepts a record of a holder whose lease has run out, if no other writer has taken over", async () => {

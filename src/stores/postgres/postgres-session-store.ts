@@ -1,13 +1,7 @@
 import { checkKnownKeys, InvalidOptionError, type KnownKeys } from "../../base/errors.ts";
-import type {
-  ClaimOptions,
-  ReadOptions,
-  RecordWriter,
-  SessionClaim,
-  SessionStore,
-} from "../../session/session-store.ts";
+import type { SessionStore } from "../../session/session-store.ts";
 import { checkLease, DEFAULT_LEASE_MS } from "../sql/check-lease.ts";
-import { SqlSessions } from "../sql/sql-sessions.ts";
+import { SqlSessionStore } from "../sql/sql-session-store.ts";
 import { PostgresTables } from "./postgres-tables.ts";
 import type { SqlClient } from "./sql-client.ts";
 
@@ -46,9 +40,8 @@ const storeKeys: KnownKeys<PostgresSessionStoreOptions> = {
  * const session = await Session.openOrCreate(store, "nightly-review");
  * ```
  */
-export class PostgresSessionStore implements SessionStore {
+export class PostgresSessionStore extends SqlSessionStore implements SessionStore {
   readonly #tables: PostgresTables;
-  readonly #sessions: SqlSessions;
 
   /** Creates a store. Nothing is sent until it is used. */
   constructor(options: PostgresSessionStoreOptions) {
@@ -56,12 +49,9 @@ export class PostgresSessionStore implements SessionStore {
     const sql = checkClient(options.sql);
     const schema = checkSchema(options.schema ?? "wink");
     const leaseMs = checkLease(options.leaseMs ?? DEFAULT_LEASE_MS, "PostgresSessionStore.leaseMs");
-    this.#tables = new PostgresTables({ sql, schema, leaseMs });
-    this.#sessions = new SqlSessions({
-      tables: this.#tables,
-      leaseMs,
-      transactions: "per-session",
-    });
+    const tables = new PostgresTables({ sql, schema, leaseMs });
+    super({ tables, leaseMs, transactions: "per-session" });
+    this.#tables = tables;
   }
 
   /**
@@ -70,47 +60,6 @@ export class PostgresSessionStore implements SessionStore {
    */
   async migrate(): Promise<void> {
     await this.#tables.migrate();
-  }
-
-  /**
-   * Appends a record. Resolves when it is committed. Throws `SessionStoreError` if the writer has read an older state,
-   * or a later claim was made. Records of a session that are appended in the same tick are stored by one statement.
-   */
-  async append(id: string, record: object, by?: RecordWriter): Promise<void> {
-    await this.#sessions.append(id, record, by);
-  }
-
-  /** Yields a session's records, oldest first, in pages. Skips records appended after the start. */
-  read(id: string, options?: ReadOptions): AsyncIterable<object> {
-    return this.#sessions.read(id, options);
-  }
-
-  /** Returns the ids of the stored sessions, sorted. */
-  async list(): Promise<string[]> {
-    return await this.#sessions.list();
-  }
-
-  /** Deletes a session. Does nothing if it does not exist. Throws `SessionStoreError` while another process holds it. */
-  async delete(id: string): Promise<void> {
-    await this.#sessions.delete(id);
-  }
-
-  /**
-   * Claims a session. Throws `SessionStoreError` with `owner` and `since` while another claim is held: until it is
-   * released, its process has ended on this machine, or its lease has run out.
-   */
-  async claim(id: string, options?: ClaimOptions): Promise<SessionClaim> {
-    return await this.#sessions.claim(id, options);
-  }
-
-  /** Returns a session's checkpoint, or `null` if it has none. */
-  async readCheckpoint(id: string): Promise<object | null> {
-    return await this.#sessions.readCheckpoint(id);
-  }
-
-  /** Replaces a session's checkpoint. Throws `SessionStoreError` if a later claim was made. */
-  async writeCheckpoint(id: string, checkpoint: object, by?: RecordWriter): Promise<void> {
-    await this.#sessions.writeCheckpoint(id, checkpoint, by);
   }
 }
 

@@ -5,7 +5,7 @@ export type Statements = ReturnType<typeof createStatements>;
 export function createStatements(schema: string) {
   const session = `${schema}.session`;
   const nextFence = `nextval('${schema}.fence')`;
-  const isFree = "(holder is null or lease_until <= clock_timestamp())";
+  const isFree = createFreeCondition("");
   const isCurrent = `case when $2::bigint is null then ${isFree} else fence = $2::bigint end`;
   const lease = (parameter: string) =>
     `clock_timestamp() + ${parameter}::int * interval '1 millisecond'`;
@@ -49,7 +49,7 @@ export function createStatements(schema: string) {
       values ($1, ${nextFence}, $2, $3, clock_timestamp(), ${lease("$4")})
       on conflict (id) do update set fence = greatest(s.fence + 1, ${nextFence}), owner = excluded.owner,
         holder = excluded.holder, since = clock_timestamp(), lease_until = ${lease("$4")}
-      where s.holder is null or s.lease_until <= clock_timestamp() or s.fence = $5::bigint
+      where ${createFreeCondition("s.")} or s.fence = $5::bigint
       returning fence, next, ${since}`,
 
     /** Parameters: id, fence, milliseconds of the lease. */
@@ -66,4 +66,11 @@ export function createStatements(schema: string) {
       select key, $4 from ${session} where id = $1 and ${isCurrent} and next >= coalesce($3::int, 0) for share
       on conflict (session_key) do update set checkpoint = excluded.checkpoint returning session_key`,
   };
+}
+
+/** Whether a session is not held: a lease of more than a day was made before the clock was set back. */
+function createFreeCondition(table: string): string {
+  const until = `${table}lease_until`;
+  const isOver = `${until} <= clock_timestamp() or ${until} > clock_timestamp() + interval '1 day'`;
+  return `(${table}holder is null or ${isOver})`;
 }

@@ -64,7 +64,7 @@ export class AppendQueue {
     await setImmediate(); // collects records that are appended together
     const admitted = pending.splice(0).filter((entry) => this.#admit(entry));
     const { runs, later } = toRuns(admitted);
-    pending.unshift(...later);
+    for (const entry of later) pending.push(entry);
     if (later.length > 0) void this.#chain(() => this.#drain(pending));
     if (runs.length === 0) return;
     try {
@@ -102,7 +102,12 @@ interface Entry {
 
 interface EntryRun extends RecordRun {
   readonly entries: Entry[];
+  /** Number of characters of the texts. */
+  length: number;
 }
+
+/** Drivers and databases limit a statement to some hundred megabytes: longer runs are split. */
+const MAX_RUN_LENGTH = 16 * 1024 ** 2;
 
 /** Makes one run per session: a second one waits for the result of the first. */
 function toRuns(entries: readonly Entry[]): {
@@ -115,9 +120,10 @@ function toRuns(entries: readonly Entry[]): {
   for (const entry of entries) {
     const { id, by, text } = entry;
     const run = runs.get(id);
-    if (!run) runs.set(id, { id, by, texts: [text], entries: [entry] });
+    if (!run) runs.set(id, { id, by, texts: [text], entries: [entry], length: text.length });
     else if (!waiting.has(id) && continuesRun(run, entry)) {
       run.texts.push(text);
+      run.length += text.length;
       run.entries.push(entry);
     } else {
       waiting.add(id);
@@ -127,8 +133,9 @@ function toRuns(entries: readonly Entry[]): {
   return { runs: [...runs.values()], later };
 }
 
-function continuesRun({ by, texts }: RecordRun, next: Entry): boolean {
+function continuesRun({ by, texts, length }: EntryRun, next: Entry): boolean {
   return (
+    length + next.text.length <= MAX_RUN_LENGTH &&
     by?.writer === next.by?.writer &&
     by?.fence === next.by?.fence &&
     (by === undefined || by.position + texts.length === next.by?.position)

@@ -1,6 +1,6 @@
 import { chmodSync, closeSync, lstatSync, openSync, type Stats } from "node:fs";
-import { isForeign } from "../is-foreign.ts";
-import { PathRefusal } from "../path-refusal.ts";
+import { isForeign } from "../../host/is-foreign.ts";
+import { PathRefusal } from "../../host/path-refusal.ts";
 
 /**
  * Creates the file of a database if it is missing, private to its owner. Never opens an existing one: closing it would

@@ -1,6 +1,7 @@
 import { getErrorMessage } from "../../base/errors.ts";
+import { PathRefusal } from "../../host/path-refusal.ts";
 import { SessionStoreError } from "../../session/session-store.ts";
-import { PathRefusal } from "../path-refusal.ts";
+import { findDiskRemedy } from "../session-file-errors.ts";
 
 /** Wraps an error of a database file in a `SessionStoreError` with a remedy. */
 export function toSqliteError(error: unknown, path: string): SessionStoreError {
@@ -19,7 +20,7 @@ export function isBusy(error: unknown): boolean {
 
 /** Returns the refusal of a database with tables that this release does not know. */
 export function createForeignRefusal(): PathRefusal {
-  return new PathRefusal("it is the database of another program", "Use another path.");
+  return new PathRefusal("it is damaged, or the database of another program", DAMAGED);
 }
 
 /** Returns the refusal of a database that a newer release has written. */
@@ -33,19 +34,22 @@ const DAMAGED = "Restore a backup of it, or use another path.";
 const UNWRITABLE = "Use a path in a folder that the store can write to.";
 /** Remedies by SQLite's primary result code. */
 const REMEDIES: ReadonlyMap<number, string> = new Map([
+  [1, DAMAGED], // the tables are not the expected ones
   [
     BUSY,
     "Another process has locked it for too long: end that process, then open the session again.",
   ],
   [8, UNWRITABLE],
+  [10, "Check its disk, then reopen the session with Session.open."],
   [11, DAMAGED],
   [13, "Free space on that disk, then reopen the session with Session.open."],
   [14, UNWRITABLE],
+  [19, DAMAGED],
   [26, DAMAGED],
 ]);
 
 function findRemedy(error: unknown): string {
-  return REMEDIES.get(getResultCode(error)) ?? UNWRITABLE;
+  return REMEDIES.get(getResultCode(error)) ?? findDiskRemedy(error) ?? UNWRITABLE;
 }
 
 /** Returns SQLite's primary result code, or -1 for other errors. */

@@ -1,49 +1,18 @@
-import { chownSync, linkSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
-import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
+import { statSync } from "node:fs";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import {
+  catchError,
+  createPath,
+  openFile,
+  openStore,
+  readAll,
+} from "../../../tests/support/stores/sqlite-stores.ts";
 import { InvalidOptionError } from "../../base/errors.ts";
-import { SessionStoreError } from "../../session/session-store.ts";
 import { sessionStoreContract } from "../../testing/session-store-contract.ts";
 import { identifyHolder } from "../sql/identify-holder.ts";
-import { SqliteSessionStore, type SqliteSessionStoreOptions } from "./sqlite-session-store.ts";
+import { SqliteSessionStore } from "./sqlite-session-store.ts";
 
 afterEach(() => void vi.restoreAllMocks());
-
-const isRoot = process.getuid?.() === 0;
-
-function openStore(path: string, options?: SqliteSessionStoreOptions): SqliteSessionStore {
-  const store = new SqliteSessionStore(path, options);
-  onTestFinished(() => store.close());
-  return store;
-}
-
-function createPath(): string {
-  return join(temporaryTree(), "sessions.sqlite");
-}
-
-/** Opens the file with another program. */
-function openFile(path: string): DatabaseSync {
-  const sqlite = new DatabaseSync(path);
-  onTestFinished(() => sqlite.close());
-  return sqlite;
-}
-
-async function catchError(work: Promise<unknown>): Promise<SessionStoreError> {
-  const error = await work.then(
-    () => null,
-    (reason: unknown) => reason,
-  );
-  if (error instanceof SessionStoreError) return error;
-  throw new Error("there was no SessionStoreError", { cause: error });
-}
-
-async function readAll(store: SqliteSessionStore): Promise<object[]> {
-  const records: object[] = [];
-  for await (const record of store.read("s")) records.push(record);
-  return records;
-}
 
 describe("SqliteSessionStore passes the contract:", () => {
   const paths = new WeakMap<object, string>();
@@ -56,131 +25,6 @@ describe("SqliteSessionStore passes the contract:", () => {
   for (const { name, run } of sessionStoreContract(() => make(createPath()), { another })) {
     test(name, run);
   }
-});
-
-describe("the file of a SqliteSessionStore", () => {
-  test("is created with its folder by the first write, private to its owner", async () => {
-    const folder = join(temporaryTree(), "a/b");
-    const store = openStore(join(folder, "s.sqlite"));
-    expect([await store.list(), await store.readCheckpoint("s")]).toEqual([[], null]);
-    await store.delete("s");
-    expect(() => statSync(folder)).toThrow("ENOENT");
-    await store.append("s", { n: 0 });
-    expect(statSync(folder).mode & 0o777).toBe(0o700);
-    for (const suffix of ["", "-wal", "-shm"]) {
-      expect(statSync(join(folder, `s.sqlite${suffix}`)).mode & 0o777).toBe(0o600);
-    }
-  });
-
-  test("becomes private if others could read it, and commits reach the disk", async () => {
-    const path = createPath();
-    writeFileSync(path, "", { mode: 0o644 });
-    await openStore(path).append("s", { n: 0 });
-    expect(statSync(path).mode & 0o777).toBe(0o600);
-    const sqlite = openFile(path);
-    expect(sqlite.prepare("PRAGMA journal_mode").get()).toEqual({ journal_mode: "wal" });
-  });
-
-  test.each(["", "-wal", "-shm", "-journal"])("is refused if %j is a symlink", async (suffix) => {
-    const path = createPath();
-    writeFileSync(`${path}.other`, "");
-    symlinkSync(`${path}.other`, `${path}${suffix}`);
-    const { message } = await catchError(openStore(path).append("s", { n: 0 }));
-    expect(message).toContain("is a symlink, not a file. Remove it");
-    expect(statSync(`${path}.other`).size).toBe(0);
-  });
-
-  test("is refused if it is a folder or has several names", async () => {
-    const path = createPath();
-    writeFileSync(path, "");
-    linkSync(path, `${path}.other`);
-    expect((await catchError(openStore(path).list())).message).toContain(
-      "has 2 names (hard links)",
-    );
-    const folder = temporaryTree();
-    expect((await catchError(openStore(folder).list())).message).toContain("it is not a file");
-  });
-
-  test.runIf(isRoot)("is refused if it belongs to another user", async () => {
-    const path = createPath();
-    writeFileSync(path, "");
-    chownSync(path, 12345, 12345);
-    const { message } = await catchError(openStore(path).list());
-    expect(message).toContain("it belongs to another user (uid 12345)");
-  });
-
-  test("is refused if it is no database, or that of another program", async () => {
-    const path = createPath();
-    writeFileSync(path, "no database, but long enough to have the header of one".repeat(100));
-    const damaged = await catchError(openStore(path).list());
-    expect(damaged.message).toContain("file is not a database. Restore a backup of it");
-    const other = createPath();
-    openFile(other).exec("CREATE TABLE session (id)");
-    const { message } = await catchError(openStore(other).append("s", { n: 0 }));
-    expect(message).toContain("it is the database of another program. Use another path.");
-  });
-
-  test("is refused if a newer release has written it", async () => {
-    const path = createPath();
-    await openStore(path).append("s", { n: 0 });
-    openFile(path).exec("PRAGMA user_version = 2");
-    const { message } = await catchError(openStore(path).list());
-    expect(message).toContain("a newer release has written it (version 2). Update weakincentives");
-  });
-
-  test("can be opened after a failure has been fixed", async () => {
-    const path = createPath();
-    writeFileSync(path, "no database, but long enough to have the header of one".repeat(100));
-    const store = openStore(path);
-    await catchError(store.list());
-    rmSync(path);
-    await store.append("s", { n: 0 });
-    expect(await store.list()).toEqual(["s"]);
-  });
-
-  test("rejects writes after it was deleted, instead of losing them", async () => {
-    const path = createPath();
-    const store = openStore(path);
-    await store.append("s", { n: 0 });
-    rmSync(path);
-    const { message } = await catchError(store.append("s", { n: 1 }));
-    expect(message).toContain("was deleted or replaced while it was open");
-  });
-
-  test("is waited for while another connection has locked it", async () => {
-    const path = createPath();
-    const store = openStore(path);
-    await store.append("s", { n: 0 });
-    const sqlite = openFile(path);
-    sqlite.exec("BEGIN IMMEDIATE");
-    const appended = store.append("s", { n: 1 });
-    let ticks = 0;
-    const timer = setInterval(() => ticks++, 1);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    sqlite.exec("ROLLBACK");
-    await appended;
-    clearInterval(timer);
-    expect(ticks).toBeGreaterThan(2); // waiting does not block the process
-  });
-
-  test("is opened by ten stores at once", async () => {
-    const path = createPath();
-    const stores = Array.from({ length: 10 }, () => openStore(path));
-    await Promise.all(stores.map((store, index) => store.append(`s${index}`, { n: 0 })));
-    expect(await stores[0]?.list()).toHaveLength(10);
-  });
-
-  test("that was damaged is reported with the record's number", async () => {
-    const path = createPath();
-    const store = openStore(path);
-    await store.append("s", { n: 0 });
-    await store.writeCheckpoint("s", { n: 0 });
-    openFile(path).exec("UPDATE record SET record = '{'; UPDATE checkpoint SET checkpoint = '[]'");
-    const { message } = await catchError(readAll(store));
-    expect(message).toMatch(/^Record 0 of session "s" is damaged: .*; restore a backup of it\.$/);
-    const checkpoint = await catchError(store.readCheckpoint("s"));
-    expect(checkpoint.message).toContain('The checkpoint of session "s" is damaged: it is [');
-  });
 });
 
 describe("a SqliteSessionStore", () => {
@@ -238,6 +82,73 @@ describe("a SqliteSessionStore", () => {
     await catchError(store.writeCheckpoint("none", {}));
   });
 
+  test.each([
+    ["empty", ""],
+    ["129 bytes long", "x".repeat(129)],
+    ["10 MB long", "x".repeat(10_000_000)],
+    ["a lone surrogate", "\ud800"],
+    ["a number", 7],
+    ["an object with toString", { toString: () => "s" }],
+    ["a text with NUL", "a\0b"],
+  ])("refuses an id that is %s, with every method", async (_name, value) => {
+    const path = createPath();
+    const store = openStore(path);
+    const id = value as string;
+    const works = [
+      store.append(id, {}),
+      store.read(id)[Symbol.asyncIterator]().next(),
+      store.delete(id),
+      store.claim(id),
+      store.readCheckpoint(id),
+      store.writeCheckpoint(id, {}),
+    ];
+    for (const work of works) {
+      const { message } = await catchError(work);
+      expect(message).toMatch(
+        /^The id of a .* must .*, got .{1,200}\. Use a different session id\.$/,
+      );
+    }
+    expect(() => statSync(path)).toThrow("ENOENT");
+  });
+
+  test("keeps sessions with the names of files and SQL apart", async () => {
+    const store = openStore(createPath());
+    const ids = [
+      "../s",
+      "/etc/passwd",
+      "'; DROP TABLE session; --",
+      "s",
+      "S",
+      "é",
+      "e\u0301",
+      "%",
+      "_",
+    ];
+    for (const id of ids) await store.append(id, { id });
+    for (const id of ids) {
+      expect(await store.read(id)[Symbol.asyncIterator]().next()).toMatchObject({ value: { id } });
+    }
+    expect(await store.list()).toHaveLength(ids.length);
+  });
+
+  test("stores 60 MB of one tick in several transactions", async () => {
+    const store = openStore(createPath());
+    const writer = {};
+    const records = [0, 1, 2].map((n) => ({ n, text: "x".repeat(20_000_000) }));
+    await Promise.all(
+      records.map((record) => store.append("s", record, { writer, position: record.n })),
+    );
+    expect(await readAll(store)).toEqual(records);
+  });
+
+  test("stores 150,000 records of one tick", async () => {
+    const store = openStore(createPath());
+    const text = "x".repeat(200);
+    await Promise.all(Array.from({ length: 150_000 }, (_, n) => store.append("s", { n, text })));
+    const claim = await store.claim("s");
+    expect(claim.records).toBe(150_000);
+  });
+
   test("refuses records that are not JSON or larger than 128 MiB", async () => {
     const store = openStore(createPath());
     const wrong = await catchError(store.append("s", { toJSON: () => 7 }));
@@ -245,6 +156,14 @@ describe("a SqliteSessionStore", () => {
     const large = await catchError(store.append("s", { text: "é".repeat(70 * 1024 ** 2) }));
     expect(large.message).toContain("is larger than 134,217,728 bytes");
     expect(await store.list()).toEqual([]);
+  });
+
+  test("reads each record once from a negative number on", async () => {
+    const store = openStore(createPath());
+    for (const n of [0, 1]) await store.append("s", { n });
+    const records: object[] = [];
+    for await (const record of store.read("s", { from: -1 })) records.push(record);
+    expect(records).toEqual([{ n: 0 }, { n: 1 }]);
   });
 
   test("reports a session that is deleted while it is read in pages", async () => {
@@ -292,17 +211,43 @@ describe("the claim of a SqliteSessionStore", () => {
     await (await next.claim("s")).release();
   });
 
-  test("is extended by a timer, and the timer stops when the claim is lost", async () => {
+  test("is extended while it is held, and only by its own fence", async () => {
     const path = createPath();
-    const [old, next] = [openStore(path, { leaseMs: 300 }), openStore(path)];
+    const [old, next] = [openStore(path, { leaseMs: 100 }), openStore(path)];
     const claim = await old.claim("s");
-    await new Promise((resolve) => setTimeout(resolve, 700));
-    await catchError(next.claim("s"));
+    const read = () =>
+      Number(openFile(path).prepare("SELECT lease_until FROM session").get()?.["lease_until"]);
+    const first = read();
+    await expect.poll(read).toBeGreaterThan(first);
     takeOver(path, "UPDATE session SET fence = 99, lease_until = 1");
-    await new Promise((resolve) => setTimeout(resolve, 250));
     const taken = await next.claim("s");
     await claim.release();
     await catchError(old.claim("s"));
     await taken.release();
+  });
+
+  test("ends although its lease is far in the future, because the clock was set back", async () => {
+    const path = createPath();
+    const [old, next] = [openStore(path), openStore(path)];
+    const lost = await old.claim("s");
+    const later = Date.now() + 2 * 86_400_000;
+    takeOver(path, `UPDATE session SET holder = '{}', lease_until = ${later}`);
+    const claim = await next.claim("s");
+    const by = { writer: {}, position: 0, fence: lost.fence };
+    await catchError(old.append("s", { n: 0 }, by));
+    await claim.release();
+  });
+
+  test("ends early if the clock jumps ahead, and the fence keeps the old holder out", async () => {
+    const path = createPath();
+    const [old, next] = [openStore(path), openStore(path)];
+    const lost = await old.claim("s");
+    const now = Date.now();
+    vi.spyOn(Date, "now").mockReturnValue(now + 3_600_000);
+    const claim = await next.claim("s");
+    vi.restoreAllMocks();
+    const by = { writer: {}, position: 0, fence: lost.fence };
+    expect((await catchError(old.append("s", { n: 0 }, by))).message).toContain("was claimed by");
+    await claim.release();
   });
 });

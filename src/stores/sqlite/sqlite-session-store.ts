@@ -1,15 +1,9 @@
 import { resolve } from "node:path";
 import { systemClock } from "../../base/clock.ts";
 import { checkKnownKeys, InvalidOptionError, type KnownKeys } from "../../base/errors.ts";
-import type {
-  ClaimOptions,
-  ReadOptions,
-  RecordWriter,
-  SessionClaim,
-  SessionStore,
-} from "../../session/session-store.ts";
+import type { SessionStore } from "../../session/session-store.ts";
 import { checkLease, DEFAULT_LEASE_MS } from "../sql/check-lease.ts";
-import { SqlSessions } from "../sql/sql-sessions.ts";
+import { SqlSessionStore } from "../sql/sql-session-store.ts";
 import { SqliteFile } from "./sqlite-file.ts";
 import { SqliteTables } from "./sqlite-tables.ts";
 
@@ -41,64 +35,23 @@ const storeKeys: KnownKeys<SqliteSessionStoreOptions> = { leaseMs: true };
  * await store.close();
  * ```
  */
-export class SqliteSessionStore implements SessionStore, AsyncDisposable {
+export class SqliteSessionStore extends SqlSessionStore implements SessionStore, AsyncDisposable {
   readonly #file: SqliteFile;
-  readonly #sessions: SqlSessions;
 
   /** Creates a store. The database is created when the first session is written or claimed. */
   constructor(path: string, options: SqliteSessionStoreOptions = {}) {
     checkKnownKeys(options, "SqliteSessionStore(options)", storeKeys);
     const leaseMs = checkLease(options.leaseMs ?? DEFAULT_LEASE_MS, "SqliteSessionStore.leaseMs");
-    this.#file = new SqliteFile(resolve(checkPath(path)), systemClock);
-    const tables = new SqliteTables({ file: this.#file, clock: systemClock, leaseMs });
-    this.#sessions = new SqlSessions({ tables, leaseMs, transactions: "shared" });
-  }
-
-  /**
-   * Appends a record. Resolves when it is on disk. Throws `SessionStoreError` if the writer has read an older state,
-   * or a later claim was made. Records appended in the same tick are stored in one transaction.
-   */
-  async append(id: string, record: object, by?: RecordWriter): Promise<void> {
-    await this.#sessions.append(id, record, by);
-  }
-
-  /** Yields a session's records, oldest first, in pages. Skips records appended after the start. */
-  read(id: string, options?: ReadOptions): AsyncIterable<object> {
-    return this.#sessions.read(id, options);
-  }
-
-  /** Returns the ids of the stored sessions, sorted. */
-  async list(): Promise<string[]> {
-    return await this.#sessions.list();
-  }
-
-  /** Deletes a session. Does nothing if it does not exist. Throws `SessionStoreError` while another process holds it. */
-  async delete(id: string): Promise<void> {
-    await this.#sessions.delete(id);
-  }
-
-  /**
-   * Claims a session. Throws `SessionStoreError` with `owner` and `since` while another claim is held: until it is
-   * released, its process has ended, or its lease has run out.
-   */
-  async claim(id: string, options?: ClaimOptions): Promise<SessionClaim> {
-    return await this.#sessions.claim(id, options);
-  }
-
-  /** Returns a session's checkpoint, or `null` if it has none. */
-  async readCheckpoint(id: string): Promise<object | null> {
-    return await this.#sessions.readCheckpoint(id);
-  }
-
-  /** Replaces a session's checkpoint. Throws `SessionStoreError` if a later claim was made. */
-  async writeCheckpoint(id: string, checkpoint: object, by?: RecordWriter): Promise<void> {
-    await this.#sessions.writeCheckpoint(id, checkpoint, by);
+    const file = new SqliteFile(resolve(checkPath(path)), systemClock);
+    const tables = new SqliteTables({ file, clock: systemClock, leaseMs });
+    super({ tables, leaseMs, transactions: "shared" });
+    this.#file = file;
   }
 
   /** Waits for pending writes, releases the claims and closes the database. Later uses throw. */
   async close(): Promise<void> {
     try {
-      await this.#sessions.close();
+      await this.endClaims();
     } finally {
       await this.#file.close();
     }

@@ -1,5 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import type { RecordWriter } from "../../session/session-store.ts";
+import { MAX_LEASE_MS } from "../sql/check-lease.ts";
 import type {
   AppendRefusal,
   ClaimRequest,
@@ -147,7 +148,8 @@ export class SqliteTables implements SessionTables {
   }
 
   #isHeld({ holder, leaseUntil, fence }: SessionRow, gone: number | null): boolean {
-    return holder !== null && leaseUntil > this.#clock.now() && fence !== gone;
+    const left = leaseUntil - this.#clock.now();
+    return holder !== null && left > 0 && left <= MAX_LEASE_MS && fence !== gone;
   }
 
   /** Creates a session for its first record. Returns `null` if the writer expects an existing one. */

@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 
-/** One operation on a session store. `wait` ends when the caller has changed something. */
+/** One operation on a session store. `claim` holds the session; `wait` ends when the caller has changed something. */
 export type StoreStep = readonly [
-  what: "append" | "read" | "list" | "delete" | "close" | "wait",
+  what: "append" | "claim" | "read" | "list" | "delete" | "close" | "wait",
   id?: string,
   record?: object,
 ];
@@ -18,6 +18,8 @@ export interface StoreResult {
 /** The steps of a process and its user. */
 export interface StoreOrder {
   readonly directory: string;
+  /** `"sqlite"` is the database `sessions.sqlite` in the directory. @default "jsonl" */
+  readonly store?: "jsonl" | "sqlite" | undefined;
   readonly steps: readonly StoreStep[];
   /** `"user"` gives up root before the first step. */
   readonly as?: "root" | "user" | undefined;

@@ -1,6 +1,6 @@
 /** Runs steps on a session store, as another user if asked to, and prints what happened. Started by `runStore()`. */
 import { createInterface } from "node:readline";
-import { JsonlSessionStore } from "../../../src/stores/index.ts";
+import { JsonlSessionStore, SqliteSessionStore } from "../../../src/stores/index.ts";
 import type { StoreOrder, StoreOutcome, StoreResult, StoreStep } from "./store-process.ts";
 
 const order: StoreOrder = JSON.parse(process.argv[2] ?? "");
@@ -11,7 +11,10 @@ if (order.as === "user") {
   process.setgid?.(order.uid ?? 65534);
   process.setuid?.(order.uid ?? 65534);
 }
-const store = new JsonlSessionStore(order.directory, { onRepair: () => {} });
+const store =
+  order.store === "sqlite"
+    ? new SqliteSessionStore(`${order.directory}/sessions.sqlite`)
+    : new JsonlSessionStore(order.directory, { onRepair: () => {} });
 const results: StoreResult[] = [];
 for (const step of order.steps) results.push(await attempt(step));
 const peakBytes = process.resourceUsage().maxRSS * 1024;
@@ -28,6 +31,7 @@ async function attempt(step: StoreStep): Promise<StoreResult> {
 
 async function perform([what, id = "", record = {}]: StoreStep): Promise<unknown> {
   if (what === "append") return await store.append(id, record);
+  if (what === "claim") return (await store.claim(id)).fence;
   if (what === "read") return await readAll(id);
   if (what === "list") return await store.list();
   if (what === "delete") return await store.delete(id);

@@ -1,21 +1,13 @@
-import { Buffer } from "node:buffer";
-import { constants, type Dirent, rmdirSync, unlinkSync } from "node:fs";
-import { lstat, open, readdir, rmdir, unlink } from "node:fs/promises";
+import { type Dirent, rmdirSync, unlinkSync } from "node:fs";
+import { type FileHandle, lstat, open, readdir, rmdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../base/clock.ts";
-import { isPlainObject } from "../base/freeze.ts";
-import { parseJson } from "../base/json.ts";
-import {
-  identifyCurrentProcess,
-  isRunning,
-  type ProcessIdentity,
-} from "../host/process-identity.ts";
-import { describeProcess, isOwner } from "./claim-owner.ts";
 import { createLockFolder, openLockFolder, useLockFolderSync } from "./lock-folder.ts";
-import { isMissing, type SessionHolder } from "./session-file-errors.ts";
+import { identifyCurrentProcess, isRunning, type ProcessIdentity } from "./process-identity.ts";
+import { getErrorCode } from "./to-filesystem-error.ts";
 
-/** The exclusive right to write a session's file. */
-export interface SessionFileLock {
+/** The exclusive right to use a file or a folder, among all processes of the machine. */
+export interface FileLock {
   /** Returns whether the lock is still held: its file exists. */
   isHeld(): Promise<boolean>;
   release(): Promise<void>;
@@ -23,43 +15,45 @@ export interface SessionFileLock {
   releaseNow(): void;
 }
 
-/** The process that holds a lock, and its lock file. */
+/** A process that holds a lock or applies for it, and its lock file. */
 export interface LockHolder extends ProcessIdentity {
   readonly path: string;
+  /** Whether the file has a note, which only the holder writes. Releases before 0.2.0 wrote none. */
+  readonly hasNote: boolean;
 }
 
 /**
  * Acquires the lock, or returns its current holder. A lock is a folder in which each applicant
  * creates a file named after its process and then checks for other files. If two apply at once they
  * see each other, and the applicant whose name sorts first stays. Files of dead processes are
- * removed. That is safe, because file names are unique. The file describes the holder to others.
+ * removed. That is safe, because file names are unique. The holder writes `note`, at least one
+ * character, to its file.
  */
 export async function acquireLock(
   folder: string,
   clock: Clock,
-  holder?: SessionHolder,
-): Promise<SessionFileLock | LockHolder> {
+  note = "held",
+): Promise<FileLock | LockHolder> {
   const name = createLockName(identifyCurrentProcess());
   const lock = createLock(folder, name);
-  await createLockFile(folder, name, holder ? JSON.stringify(holder) : "");
-  for (let look = 1; ; look++) {
-    const others = (await listLockHolders(folder)).filter(
-      ({ path }) => path !== join(folder, name),
-    );
-    const [first] = others;
-    if (!first) return lock;
-    const goesBefore = others.some(({ path }) => path < join(folder, name));
-    if (goesBefore || look === MAX_CHECKS) {
-      await lock.release();
-      return first;
+  await using file = await createLockFile(folder, name);
+  try {
+    const other = await awaitTurn(folder, name, clock);
+    if (!other) {
+      await file.writeFile(note);
+      return lock;
     }
-    await clock.sleep(MS_BETWEEN_CHECKS);
+    await lock.release();
+    return await findHolder(folder, clock, other);
+  } catch (error) {
+    await lock.release().catch(() => {}); // the first error is the cause
+    throw error;
   }
 }
 
 /**
- * Returns the running processes that hold the lock, and removes the files of ended ones. Throws `PathRefusal` if
- * the lock is not a folder of this user, and changes nothing then.
+ * Returns the running processes that hold the lock or apply for it, and removes the files of ended ones. Throws
+ * `PathRefusal` if the lock is not a folder of this user, and changes nothing then.
  */
 export async function listLockHolders(folder: string): Promise<readonly LockHolder[]> {
   const holders: LockHolder[] = [];
@@ -68,8 +62,13 @@ export async function listLockHolders(folder: string): Promise<readonly LockHold
     for (const entry of await readdir(opened.path, { withFileTypes: true })) {
       const holder = parseLockFile(entry);
       if (!holder) continue;
-      if (isRunning(holder)) holders.push({ ...holder, path: join(folder, entry.name) });
-      else await unlink(join(opened.path, entry.name)).catch(ignoreMissing);
+      const path = join(opened.path, entry.name);
+      if (!isRunning(holder)) await unlink(path).catch(ignoreMissing);
+      else {
+        const stats = await lstat(path).catch(ignoreMissing);
+        if (stats)
+          holders.push({ ...holder, path: join(folder, entry.name), hasNote: stats.size > 0 });
+      }
     }
   } catch (error) {
     ignoreMissing(error);
@@ -77,34 +76,36 @@ export async function listLockHolders(folder: string): Promise<readonly LockHold
   return holders;
 }
 
-/** Describes a lock's holder from its file's content, or else from its name and time. */
-export async function readHolder({ path, pid, host }: LockHolder): Promise<SessionHolder> {
-  let since = new Date(0).toISOString();
-  try {
-    await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
-    since = (await file.stat()).mtime.toISOString();
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(MAX_NOTE_BYTES));
-    const note = parseJson(buffer.toString("utf8", 0, bytesRead));
-    const { owner, since: noted } = note.ok && isPlainObject(note.value) ? note.value : {};
-    if (isOwner(owner) && isTime(noted)) return { owner, since: noted, path };
-  } catch {
-    // It has just been released, or it was written by an earlier release.
-  }
-  return { owner: describeProcess(pid, decodeURIComponent(host)), since, path };
-}
-
-function isTime(text: unknown): text is string {
-  return typeof text === "string" && /^[\dTZ:.-]{1,30}$/.test(text);
-}
-
-const MAX_NOTE_BYTES = 4096;
-
 /**
  * How often and how long the first applicant waits for the others to leave before it treats them as
  * holders.
  */
 const MAX_CHECKS = 20;
 const MS_BETWEEN_CHECKS = 5;
+
+/** Waits until no other process is there, and returns `null`; or one that goes before. */
+async function awaitTurn(folder: string, name: string, clock: Clock): Promise<LockHolder | null> {
+  const own = join(folder, name);
+  for (let look = 1; ; look++) {
+    const others = (await listLockHolders(folder)).filter(({ path }) => path !== own);
+    const [first] = others;
+    if (!first) return null;
+    if (look === MAX_CHECKS || others.some(({ path }) => path < own)) return first;
+    await clock.sleep(MS_BETWEEN_CHECKS);
+  }
+}
+
+/** Finds the holder. `other` may be an applicant that leaves too, so it waits briefly for a note. */
+async function findHolder(folder: string, clock: Clock, other: LockHolder): Promise<LockHolder> {
+  for (let look = 1; look <= 2 * MAX_CHECKS; look++) {
+    const others = await listLockHolders(folder);
+    const holder = others.find(({ hasNote }) => hasNote);
+    if (holder) return holder;
+    if (others.length === 0) return other; // it was released
+    await clock.sleep(MS_BETWEEN_CHECKS);
+  }
+  return other;
+}
 
 function createLockName({ pid, started, host }: ProcessIdentity): string {
   const one = crypto.randomUUID().slice(0, 8);
@@ -118,20 +119,18 @@ function parseLockFile(entry: Dirent): ProcessIdentity | null {
   return pid === undefined || !entry.isFile() ? null : { pid: Number(pid), started, host };
 }
 
-async function createLockFile(folder: string, name: string, note: string): Promise<void> {
+async function createLockFile(folder: string, name: string): Promise<FileHandle> {
   for (;;) {
     await using opened = await createLockFolder(folder);
     try {
-      await using file = await open(join(opened.path, name), "wx", 0o600);
-      await file.writeFile(note);
-      return;
+      return await open(join(opened.path, name), "wx", 0o600);
     } catch (error) {
       ignoreMissing(error); // the last holder has just removed the folder
     }
   }
 }
 
-function createLock(folder: string, name: string): SessionFileLock {
+function createLock(folder: string, name: string): FileLock {
   return {
     async isHeld() {
       return (await lstat(join(folder, name)).catch(() => null)) !== null;
@@ -158,5 +157,5 @@ async function removeLockFile(folder: string, name: string): Promise<void> {
 
 /** Rethrows any error but that of a missing file. */
 function ignoreMissing(error: unknown): void {
-  if (!isMissing(error)) throw error;
+  if (getErrorCode(error) !== "ENOENT") throw error;
 }

@@ -1,3 +1,4 @@
+import { quoteValue } from "../../base/quote-value.ts";
 import {
   type ClaimOptions,
   type ReadOptions,
@@ -8,6 +9,7 @@ import {
 } from "../../session/session-store.ts";
 import { getClaimOwner } from "../claim-owner.ts";
 import { createHeldError, createOutdatedError } from "../session-file-errors.ts";
+import { checkSessionId } from "../session-id.ts";
 import { AppendQueue } from "./append-queue.ts";
 import { hasEnded, identifyHolder } from "./identify-holder.ts";
 import { LeasedClaim } from "./leased-claim.ts";
@@ -15,8 +17,8 @@ import { parseRecordText, toRecordText } from "./record-text.ts";
 import { createRefusedError } from "./refused-error.ts";
 import type { HeldClaim, SessionTables } from "./session-tables.ts";
 
-/** The database's side of {@link SqlSessions}. */
-export interface SqlSessionsOptions {
+/** The database's side of a {@link SqlSessionStore}. */
+export interface SqlSessionStoreOptions {
   readonly tables: SessionTables;
   /** How long a claim lasts if it is not extended, in milliseconds. */
   readonly leaseMs: number;
@@ -24,8 +26,8 @@ export interface SqlSessionsOptions {
   readonly transactions: "shared" | "per-session";
 }
 
-/** Sessions in the tables of a database. */
-export class SqlSessions implements SessionStore {
+/** Stores sessions in the tables of a database. */
+export abstract class SqlSessionStore implements SessionStore {
   readonly #tables: SessionTables;
   readonly #leaseMs: number;
   readonly #isShared: boolean;
@@ -34,38 +36,54 @@ export class SqlSessions implements SessionStore {
   readonly #claims = new Set<LeasedClaim>();
   readonly #holder = identifyHolder();
 
-  constructor({ tables, leaseMs, transactions }: SqlSessionsOptions) {
+  protected constructor({ tables, leaseMs, transactions }: SqlSessionStoreOptions) {
     this.#tables = tables;
     this.#leaseMs = leaseMs;
     this.#isShared = transactions === "shared";
   }
 
+  /**
+   * Appends a record. Resolves when the database has committed it. Throws `SessionStoreError` if the writer has read an
+   * older state, or a later claim was made. Records of a session that are appended in the same tick are stored in one
+   * transaction, up to 16 MiB.
+   */
   async append(id: string, record: object, by?: RecordWriter): Promise<void> {
+    checkId(id);
     await this.#getQueue(id).append(id, toRecordText(record, id), by);
   }
 
-  async *read(id: string, { from = 0 }: ReadOptions = {}): AsyncGenerator<object> {
-    const session = await this.#tables.find(id);
+  /** Yields a session's records, oldest first, in pages. Skips records appended after the start. */
+  async *read(id: string, options: ReadOptions = {}): AsyncIterable<object> {
+    const { from = 0 } = options;
+    const session = await this.#tables.find(checkId(id));
     if (!session) return;
-    for (let n = from; n < session.records; ) {
+    for (let n = Math.max(0, from); n < session.records; ) {
       const texts = await this.#tables.readPage(session, n, session.records);
       if (texts.length === 0) throw createDeletedError(id);
       for (const text of texts) yield parseRecordText(text, `Record ${n++}`, id);
     }
   }
 
+  /** Returns the ids of the stored sessions, sorted. */
   async list(): Promise<string[]> {
     return await this.#tables.list();
   }
 
+  /** Deletes a session. Does nothing if it does not exist. Throws `SessionStoreError` while another process holds it. */
   async delete(id: string): Promise<void> {
+    checkId(id);
     await this.#getQueue(id).run(async () => {
       const held = await this.#retryIfEnded((gone) => this.#tables.remove(id, gone));
       if (held) throw createHeldError(id, held);
     });
   }
 
+  /**
+   * Claims a session. Throws `SessionStoreError` with `owner` and `since` while another claim is held: until it is
+   * released, its process has ended on this machine, or its lease has run out.
+   */
   async claim(id: string, options?: ClaimOptions): Promise<SessionClaim> {
+    checkId(id);
     const by = { owner: getClaimOwner(options), holder: this.#holder };
     const made = await this.#retryIfEnded((gone) => this.#tables.claim(id, by, gone));
     if ("heldFence" in made) throw createHeldError(id, made);
@@ -86,12 +104,15 @@ export class SqlSessions implements SessionStore {
     return { fence, owner, since, records, release };
   }
 
+  /** Returns a session's checkpoint, or `null` if it has none. */
   async readCheckpoint(id: string): Promise<object | null> {
-    const text = await this.#tables.readCheckpoint(id);
+    const text = await this.#tables.readCheckpoint(checkId(id));
     return text === null ? null : parseRecordText(text, "The checkpoint", id);
   }
 
+  /** Replaces a session's checkpoint. Throws `SessionStoreError` if a later claim was made. */
   async writeCheckpoint(id: string, checkpoint: object, by?: RecordWriter): Promise<void> {
+    checkId(id);
     const text = toRecordText(checkpoint, id);
     await this.#getQueue(id).run(async () => {
       if (by && this.#retired.has(by.writer)) throw createOutdatedError(id);
@@ -101,7 +122,7 @@ export class SqlSessions implements SessionStore {
   }
 
   /** Waits for pending writes and releases all claims. */
-  async close(): Promise<void> {
+  protected async endClaims(): Promise<void> {
     await Promise.all([...this.#queues.values()].map((queue) => queue.run(async () => {})));
     const claims = [...this.#claims];
     this.#claims.clear();
@@ -131,6 +152,13 @@ export class SqlSessions implements SessionStore {
     this.#queues.set(name, queue);
     return queue;
   }
+}
+
+/** Returns the id of a session, or throws `SessionStoreError`. PostgreSQL stores no NUL, so SQLite refuses it too. */
+function checkId(id: string): string {
+  if (!checkSessionId(id).includes("\0")) return id;
+  const what = `The id of a session in a database must not contain NUL, got ${quoteValue(id)}`;
+  throw new SessionStoreError(`${what}. Use a different session id.`);
 }
 
 function createDeletedError(id: string): SessionStoreError {

@@ -22,6 +22,10 @@ test("createLockFolder() creates private folders, and opens an existing one", as
   expect(await readdir(folder)).toEqual(["file"]);
 });
 
+test("createLockFolder() throws if the name is too long", async () => {
+  await expect(createLockFolder(join(root, "x".repeat(300)))).rejects.toThrow("ENAMETOOLONG");
+});
+
 test("openLockFolder() refuses a symlink to a folder, and a file", async () => {
   const message = "is a symlink or a file, not a folder";
   await symlink(root, join(root, "link"));

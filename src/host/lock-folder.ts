@@ -1,10 +1,10 @@
 import { closeSync, constants, existsSync, openSync } from "node:fs";
 import { type FileHandle, mkdir, open } from "node:fs/promises";
 import { dirname } from "node:path";
-import { createFolder } from "../host/create-folder.ts";
-import { getErrorCode } from "../host/to-filesystem-error.ts";
+import { createFolder } from "./create-folder.ts";
 import { isForeign } from "./is-foreign.ts";
 import { PathRefusal } from "./path-refusal.ts";
+import { getErrorCode } from "./to-filesystem-error.ts";
 
 /** A lock's folder, held open so that replacing it with a symlink has no effect. */
 export interface LockFolder extends AsyncDisposable {

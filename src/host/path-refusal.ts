@@ -1,4 +1,4 @@
-/** The reason why the store refuses to use a file or folder: it leads elsewhere, is not its own, or is too large. */
+/** The reason why a file or folder is not used: it leads elsewhere, belongs to another user, is damaged or is too large. */
 export class PathRefusal extends Error {
   override readonly name = "PathRefusal";
   /** What to do about it, as a sentence. */
@@ -10,4 +10,4 @@ export class PathRefusal extends Error {
   }
 }
 
-const REMOVE = "Remove it, and use a directory that only the store's user can write to.";
+const REMOVE = "Remove it, and use a directory that only the user of this process can write to.";
