@@ -1,32 +1,22 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { createTaskPrompt } from "../../../tests/support/openai-run.ts";
+import { createTaskPrompt, lookTool } from "../../../tests/support/openai-run.ts";
 import { type KilledRunOptions, KilledRuns } from "../../../tests/support/resume/killed-runs.ts";
+import { createUsage } from "../../../tests/support/resume/look-turn.ts";
+import { repeatableRoutes } from "../../../tests/support/resume/repeatable-routes.ts";
 import {
   applyPatchCall,
   functionCall,
   message,
   reasoning,
-  type SeenRequest,
   urlCitation,
   type WireAnswer,
   webSearchCall,
 } from "../../../tests/support/wire-server.ts";
-import { readRecords } from "../../base/json.ts";
 import { InMemoryFilesystem } from "../../files/filesystem/in-memory-filesystem.ts";
 import { applyPatchTool } from "../../tools/hosted/apply-patch.ts";
 import { webSearchTool } from "../../tools/hosted/web-search.ts";
-import { Tool } from "../../tools/tool.ts";
-import { ToolResult } from "../../tools/tool-result.ts";
 import type { WireItem } from "../wire.ts";
-
-const look = new Tool({
-  name: "look",
-  description: "Looks.",
-  params: null,
-  effects: "none",
-  handler: () => ToolResult.ok(null, "Seen."),
-});
 
 /** A part of a response. Its ids depend on its place in the script. */
 const part = fc.constantFrom("call", "call", "patch", "search", "reasoning", "text", "compaction");
@@ -37,7 +27,7 @@ const script = fc
   .tuple(turns, fc.array(tokens, { minLength: 6, maxLength: 6 }))
   .map(([all, sizes]): readonly WireAnswer[] => [
     ...all.map((parts, turn) => toAnswer([...parts, "call"], turn, sizes[turn] ?? 0)),
-    { output: [message("Done.")], usage: toUsage(sizes[5] ?? 0) },
+    { output: [message("Done.")], usage: createUsage(sizes[5] ?? 0) },
   ]);
 
 function toAnswer(parts: readonly string[], turn: number, size: number): WireAnswer {
@@ -51,26 +41,8 @@ function toAnswer(parts: readonly string[], turn: number, size: number): WireAns
       return applyPatchCall({ type: "create_file", path: `${id}.txt`, diff: "+one\n" });
     return { id: `cmp_${id}`, type: "compaction", encrypted_content: `sealed ${id}` };
   });
-  return { output, usage: toUsage(size) };
+  return { output, usage: createUsage(size) };
 }
-
-function toUsage(size: number) {
-  return { input_tokens: size, output_tokens: 5, total_tokens: size + 5 };
-}
-
-/** The routes of compaction. Their answers depend only on the request. */
-const routes: KilledRunOptions["routes"] = {
-  "POST /responses/input_tokens": ({ body }: SeenRequest) => ({
-    json: { object: "response.input_tokens", input_tokens: 10 * readRecords(body, "input").length },
-  }),
-  "POST /responses/compact": ({ text }: SeenRequest) => {
-    const output = [
-      { id: `cmp_${text.length}`, type: "compaction", encrypted_content: `sealed ${text.length}` },
-    ];
-    const fields = { id: "resp_c", object: "response.compaction", created_at: 1 };
-    return { json: { ...fields, output, usage: toUsage(40) } };
-  },
-};
 
 const adapters = fc.constantFrom<NonNullable<KilledRunOptions["adapter"]>>(
   {},
@@ -83,10 +55,10 @@ it("sends the same requests after two kills at any records, for any script", asy
   await fc.assert(
     fc.asyncProperty(script, adapters, fc.nat(), fc.nat(), async (answers, adapter, one, other) => {
       await using runs = await KilledRuns.start({
-        ...{ script: answers, routes, adapter },
+        ...{ script: answers, routes: repeatableRoutes, adapter },
         createPrompt: () => {
           const patch = applyPatchTool({}, { filesystem: new InMemoryFilesystem() });
-          return createTaskPrompt({ tools: [look], hostedTools: [webSearchTool(), patch] });
+          return createTaskPrompt({ tools: [lookTool], hostedTools: [webSearchTool(), patch] });
         },
       });
       const { whole } = await runs.runWhole();

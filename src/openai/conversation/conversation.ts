@@ -134,11 +134,12 @@ export class Conversation implements ModelClient {
     const history = this.#history?.history;
     if (!history || !this.#lastRequest) return { usage: noUsage };
     const files = await this.#container.finish(signal);
-    const isCompacted = await this.#window.onFinish(history, { ...this.#lastRequest, signal });
+    await this.#window.onFinish(history, { ...this.#lastRequest, signal });
+    const compactionChanges = this.#window.takeChanges();
     // Before the usage is taken: if the process is lost before it is stored, the step has it.
-    const step = isCompacted && { history: this.#takeStep(history) };
+    const step = compactionChanges.length > 0 && { history: this.#takeStep(history) };
     const usage = addUsage(files.usage, this.#window.takeUsage());
-    return { ...files, usage, ...step };
+    return { ...files, usage, compactionChanges, ...step };
   }
 
   /** Keeps the files that a local call may have changed, for other processes. */
@@ -200,11 +201,13 @@ export class Conversation implements ModelClient {
     const isCompacted = await this.#window.compactIfNeeded(conversation.history, measured);
     if (!isCompacted) return;
     conversation.keepCompacted(turn, notes);
-    if (turn > 1 && !isNested && this.#settings.session.isStored) {
-      // If the process is lost, the compaction is not paid for again.
-      const step = this.#takeStep(conversation.history, { nextNotes: notes });
-      this.#publish({ type: "HistoryAdvanced", turn: turn - 1, ...step });
-    }
+    // The prompt is not stored before the first response. A window with the prompt is stored with the response.
+    if (turn === 1 || isNested) return;
+    const changes = this.#window.takeChanges();
+    if (!this.#settings.session.isStored) return this.#publish(...changes);
+    // If the process is lost, the compaction is not paid for again.
+    const step = this.#takeStep(conversation.history, { nextNotes: notes });
+    this.#publish(...changes, { type: "HistoryAdvanced", turn: turn - 1, ...step });
   }
 
   /** Step 4: sends the request, and retries once if the cause of a failure can be repaired. */
@@ -253,17 +256,20 @@ export class Conversation implements ModelClient {
     const getEntries = () => this.#toEntries(rendered);
     const reading = { rendered, codecs, requestId, secrets, getEntries };
     const { turn, items } = readResponse(value, reading);
+    const usage = await this.#container.afterTurn({ turn, items, tools: base.value.tools }, signal);
+    const workspace = (await this.#container.keepFiles()) ?? undefined;
+    // Nothing fails from here: the conversation changes completely or not at all.
     conversation.completeTurn(items);
     this.#turns.push([...work.items, ...items].filter(mayBeHosted));
     for (const tool of rendered.hostedTools) this.#tools.set(tool.name, tool);
     const { history } = conversation;
     this.#window.onAnswer(history, { turn, items, base });
-    const usage = await this.#container.afterTurn({ turn, items, tools: base.value.tools }, signal);
     this.#lastRequest = { base, rendered };
     const own = addUsage(usage, this.#window.takeUsage());
     const step = this.#takeStep(history, { items: { sent: work.items, answer: items } });
-    const workspace = (await this.#container.keepFiles()) ?? undefined;
-    return { ...turn, usage: addUsage(turn.usage, own), history: step, workspace };
+    const compactionChanges = this.#window.takeChanges();
+    const sum = addUsage(turn.usage, own);
+    return { ...turn, usage: sum, history: step, compactionChanges, workspace };
   }
 
   /** Returns the changes of the history. In a stored session, the evaluation can be resumed after them. */
@@ -373,9 +379,11 @@ export class Conversation implements ModelClient {
     work.base = this.#getRequestBase(work.request);
   }
 
-  #publish(event: AdapterEvent): void {
+  #publish(...events: readonly AdapterEvent[]): void {
     const { session, prompt, clock } = this.#settings;
-    publishEvent({ session, prompt, adapterName: this.adapterName, clock }, event);
+    const [first, ...others] = events;
+    if (first)
+      publishEvent({ session, prompt, adapterName: this.adapterName, clock }, first, ...others);
   }
 }
 
