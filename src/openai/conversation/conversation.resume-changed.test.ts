@@ -18,6 +18,15 @@ import { webSearchTool } from "../../tools/hosted/web-search.ts";
 
 const twoTurns: readonly WireAnswer[] = [createLookTurn("call_1"), [message("Done.")]];
 
+const compaction = { strategy: "server", thresholdTokens: 1000 } as const;
+const otherModel = { compaction, model: "gpt-5.3" };
+const sealed = { id: "cmp_1", type: "compaction", encrypted_content: "sealed" };
+/** A run whose first turn is compacted by the server. */
+const compactedRun: Partial<KilledRunOptions> = {
+  script: [[sealed, functionCall("look", {}, "call_1")], [message("Done.")]],
+  adapter: { compaction },
+};
+
 /** Runs a script, and returns its records until a turn's. */
 async function killAfterTurn(options: Partial<KilledRunOptions> = {}, turn = 1) {
   const runs = await KilledRuns.start({
@@ -65,29 +74,18 @@ describe("a resumed evaluation", () => {
   });
 
   it("discards a compaction for another model", async () => {
-    const sealed = { id: "cmp_1", type: "compaction", encrypted_content: "sealed" };
-    const compaction = { strategy: "server", thresholdTokens: 1000 } as const;
-    await using killed = await killAfterTurn({
-      script: [[sealed, functionCall("look", {}, "call_1")], [message("Done.")]],
-      adapter: { compaction },
-    });
-    const { turns, bus } = await killed.resume({ adapter: { compaction, model: "gpt-5.3" } });
+    await using killed = await killAfterTurn(compactedRun);
+    const { turns, bus } = await killed.resume({ adapter: otherModel });
     expect(turns[0]).not.toContain("sealed");
     expect(bus.of("CompactionDiscarded")).toHaveLength(1);
     expect(bus.of("HistoryRepaired")).toMatchObject([{ dropped: [{ type: "compaction" }] }]);
   });
 
   it("discards a compaction for another model again if its turn was lost", async () => {
-    const sealed = { id: "cmp_1", type: "compaction", encrypted_content: "sealed" };
-    const compaction = { strategy: "server", thresholdTokens: 1000 } as const;
-    const adapter = { compaction, model: "gpt-5.3" };
-    await using killed = await killAfterTurn({
-      script: [[sealed, functionCall("look", {}, "call_1")], [message("Done.")]],
-      adapter: { compaction },
-    });
-    const { records } = await killed.resume({ adapter });
+    await using killed = await killAfterTurn(compactedRun);
+    const { records } = await killed.resume({ adapter: otherModel });
     const lost = countUntil(records, "TurnCompleted", 2) - 1;
-    const { turns, bus } = await killed.runs.resumeAfter(records, lost, { adapter });
+    const { turns, bus } = await killed.runs.resumeAfter(records, lost, { adapter: otherModel });
     expect(turns[0]).not.toContain("sealed");
     expect(bus.of("CompactionDiscarded")).toHaveLength(1);
   });
