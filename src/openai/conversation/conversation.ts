@@ -22,7 +22,6 @@ import {
   resumePointSlice,
 } from "../history/resume-point.ts";
 import { canRunInBackground, type RawResponse } from "../http/background-calls.ts";
-import { createUserMessages } from "../request/attachments.ts";
 import {
   createSystemText,
   findNamedContainers,
@@ -30,6 +29,7 @@ import {
   toOutputItem,
 } from "../request/request.ts";
 import { checkHostedTools, toWireEntries } from "../request/tool-support.ts";
+import { createUserMessages } from "../request/user-messages.ts";
 import { readHostedCalls, readResponse } from "../response/response.ts";
 import type { WireItem } from "../wire.ts";
 import { attemptExchange, toEvaluationError } from "./attempt-exchange.ts";
