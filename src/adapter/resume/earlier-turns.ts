@@ -38,7 +38,7 @@ export const earlierTurnsSlice: Slice<readonly EarlierEntry[]> = addLibrarySlice
     read: (kept: unknown) => (kept as ItemList<EarlierEntry>).read(),
     load: (state: unknown) =>
       Array.isArray(state) && state.every(isPlainObject)
-        ? { kept: new ItemList<object>(copyAndFreeze(state)) }
+        ? { kept: new ItemList<object>([...copyAndFreeze(state)]) }
         : "its state is not an array of turns",
     describe: () => "turns, version 1",
   }),

@@ -161,11 +161,15 @@ describe("after the process was lost", () => {
   });
 });
 
-test("earlierTurnsSlice loads the state of a checkpoint, and refuses other values", () => {
+test("earlierTurnsSlice continues after the state of a checkpoint, and refuses other values", () => {
   const turns = [{ kind: "turn", turn: 1 }];
   const loaded = earlierTurnsSlice.load(turns);
   if (typeof loaded === "string") throw new Error(loaded);
   expect(earlierTurnsSlice.read(loaded.kept)).toEqual(turns);
+  const origin = "hosted";
+  const call = { type: "ToolInvoked", callId: "c9", params: null, result: null, origin };
+  const next = earlierTurnsSlice.reduce(loaded.kept, call as never);
+  expect(earlierTurnsSlice.read(next)).toMatchObject([...turns, { kind: "call", callId: "c9" }]);
   for (const state of [5, {}, ["turn"]]) {
     expect(earlierTurnsSlice.load(state)).toBe("its state is not an array of turns");
   }
