@@ -185,6 +185,7 @@ export type {
 } from "./adapter/container-replaced.ts";
 export type {
   CompactionBackoff,
+  CompactionChange,
   CompactionDiscarded,
   CompactionFailed,
   CompactionKept,

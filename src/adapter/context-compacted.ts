@@ -35,8 +35,8 @@ export interface ContextCompacted extends EventStamp {
 }
 
 /**
- * Stores the compacted conversation in the session, with its encrypted content. `"*"` subscribers do
- * not receive it.
+ * Stores the compacted conversation in the session, with its encrypted content. In an evaluation it is
+ * dispatched together with the `HistoryAdvanced` that it belongs to. `"*"` subscribers do not receive it.
  */
 export interface CompactionKept extends EventStamp {
   /** Discriminates the event. */
@@ -91,3 +91,12 @@ export interface CompactionFailed extends EventStamp {
   /** Why the compaction failed. */
   readonly reason: string;
 }
+
+/**
+ * A change of the session's stored compaction, as an event without its stamp. The loop publishes it together
+ * with the change of the conversation that it belongs to, so that a stored session has both or neither.
+ */
+export type CompactionChange =
+  | Omit<CompactionKept, keyof EventStamp>
+  | Omit<CompactionMeasured, keyof EventStamp>
+  | Omit<CompactionDiscarded, keyof EventStamp>;

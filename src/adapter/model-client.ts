@@ -7,6 +7,7 @@ import type { HostedTool } from "../tools/hosted-tool.ts";
 import type { Snapshotable } from "../tools/open-resources.ts";
 import type { ToolContext } from "../tools/tool-context.ts";
 import type { ToolResult } from "../tools/tool-result.ts";
+import type { CompactionChange } from "./context-compacted.ts";
 import type { TurnObserver } from "./turn-observer.ts";
 
 /**
@@ -182,6 +183,8 @@ export interface Turn {
   readonly costUsd?: number | undefined;
   /** How the conversation changed, for `HistoryAdvanced`. @default not reported */
   readonly history?: HistoryStep | undefined;
+  /** Changes of the stored compaction, published together with `TurnCompleted`. @default none */
+  readonly compactionChanges?: readonly CompactionChange[] | undefined;
   /** The files of the workspace after the turn, for `WorkspaceKept`. @default not changed */
   readonly workspace?: WorkspaceManifest | undefined;
 }
@@ -192,6 +195,8 @@ export interface FinishedConversation {
   readonly usage: TokenUsage;
   /** How the conversation changed, for `HistoryAdvanced`. @default not changed */
   readonly history?: HistoryStep | undefined;
+  /** Changes of the stored compaction, published together with `HistoryAdvanced`. @default none */
+  readonly compactionChanges?: readonly CompactionChange[] | undefined;
   /** The files of the workspace after the answer, for `WorkspaceKept`. @default not changed */
   readonly workspace?: WorkspaceManifest | undefined;
 }

@@ -9,6 +9,16 @@ const createdAt = "2030-01-01T12:00:00.000Z";
 const mine = { id: "s", createdAt, tags: { by: "me" } };
 const theirs = { n: 0, kind: "session", version: 2, id: "s", createdAt, tags: { by: "them" } };
 
+/** Starts while another process has the claim, and returns when it waits. */
+async function waitForOther() {
+  const store = new MemorySessionStore();
+  const clock = fakeClock();
+  const other = await store.claim("s");
+  const ensured = ensureStored(store, mine, clock);
+  await vi.waitFor(() => expect(clock.sleeping).toBe(1));
+  return { store, clock, other, ensured };
+}
+
 describe("ensureStored()", () => {
   test("stores the header of a new session and releases its claim", async () => {
     const store = new MemorySessionStore();
@@ -57,11 +67,7 @@ describe("ensureStored()", () => {
   });
 
   test("waits for another process that is about to create the session", async () => {
-    const store = new MemorySessionStore();
-    const clock = fakeClock();
-    const other = await store.claim("s");
-    const ensured = ensureStored(store, mine, clock);
-    await vi.waitFor(() => expect(clock.sleeping).toBe(1));
+    const { store, clock, other, ensured } = await waitForOther();
     await store.append("s", theirs, { writer: {}, position: 0, fence: other.fence });
     await other.release();
     await clock.advance(100);
@@ -70,11 +76,7 @@ describe("ensureStored()", () => {
   });
 
   test("creates the session if the other process ended before it did", async () => {
-    const store = new MemorySessionStore();
-    const clock = fakeClock();
-    const other = await store.claim("s");
-    const ensured = ensureStored(store, mine, clock);
-    await vi.waitFor(() => expect(clock.sleeping).toBe(1));
+    const { store, clock, other, ensured } = await waitForOther();
     await other.release();
     await clock.advance(100);
     await ensured;

@@ -35,6 +35,7 @@ export interface ScriptedHostedCall extends Partial<Omit<HostedCall, "name">> {
 
 const turnKeys: KnownKeys<ScriptedTurn> = {
   citations: true,
+  compactionChanges: true,
   continues: true,
   costUsd: true,
   delegatedCalls: true,

@@ -201,6 +201,15 @@ describe("Tool rejects", () => {
       "reconcile",
       "Pass a function or omit it",
     ],
+    ...(["none", "idempotent"] as const).map(
+      (effects) =>
+        [
+          `a reconcile with effects: "${effects}"`,
+          { effects, reconcile: () => "unknown" },
+          "reconcile",
+          'Omit it, or use effects: "once"',
+        ] as const,
+    ),
     [
       "a handler that is not a function",
       { handler: "add" },

@@ -46,7 +46,7 @@ export interface ToolOptions<Params, Result> {
   readonly effects?: ToolEffects | undefined;
   /**
    * Finds the outcome of a `"once"` tool's interrupted call, instead of reporting it to the model as
-   * unknown.
+   * unknown. Must be omitted with other `effects`: those calls run again.
    */
   readonly reconcile?: ToolReconciler<Params, NoInfer<Result>> | undefined;
 }
@@ -137,7 +137,7 @@ export class Tool<Params = unknown, Result = unknown> {
     this.policies = checkPolicies(options.policies, field("policies"));
     this.parallel = options.parallel ?? false;
     this.effects = checkEffects(options.effects, field("effects"));
-    this.reconcile = checkFunction(options.reconcile, field("reconcile")) ?? null;
+    this.reconcile = checkReconcile(options.reconcile, this.effects, field("reconcile"));
     if (new.target === Tool) Object.freeze(this);
   }
 
@@ -158,6 +158,21 @@ function checkEffects(effects: ToolEffects | undefined, field: string): ToolEffe
   if (EFFECTS.includes(effects)) return effects;
   const rule = `must be one of ${quoteNames(EFFECTS)}`;
   throw new PromptValidationError({ field, value: effects, rule, remedy: 'omit it for "once"' });
+}
+
+function checkReconcile<Reconciler extends (...args: never) => unknown>(
+  reconcile: Reconciler | undefined,
+  effects: ToolEffects,
+  field: string,
+): Reconciler | null {
+  const checked = checkFunction(reconcile, field) ?? null;
+  if (checked === null || effects === "once") return checked;
+  throw new PromptValidationError({
+    field,
+    value: reconcile,
+    rule: `must be omitted with effects: "${effects}", because interrupted calls run again`,
+    remedy: 'omit it, or use effects: "once"',
+  });
 }
 
 const EFFECTS: readonly ToolEffects[] = ["none", "idempotent", "once"];

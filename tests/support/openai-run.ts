@@ -26,6 +26,7 @@ export const lookTool = new Tool({
   name: "look",
   description: "Looks.",
   params: null,
+  effects: "none",
   handler: () => ToolResult.ok(null, "Seen."),
 });
 

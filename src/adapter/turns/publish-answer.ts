@@ -4,6 +4,7 @@ import type { Evaluation, Progress } from "../evaluation.ts";
 import { publishEvent } from "../events.ts";
 import type { ModelClient, Turn } from "../model-client.ts";
 import { toKeptEvents } from "../resume/keep-files.ts";
+import { toStepEvents } from "./publish-turn.ts";
 
 /** Lets the client work on the conversation after the answer. Only reports errors: the answer counts. */
 export async function finishConversation(
@@ -14,13 +15,13 @@ export async function finishConversation(
   if (!client.finish) return;
   const { guard, isNested, logger } = evaluation;
   try {
-    const { usage, history, workspace } = await client.finish({ signal: guard.signal });
+    const { usage, workspace, ...changes } = await client.finish({ signal: guard.signal });
     progress.addUsage(usage);
     guard.record(usage);
     if (isNested) return;
     for (const event of toKeptEvents(workspace)) publishEvent(evaluation, event);
-    if (!history) return;
-    publishEvent(evaluation, { type: "HistoryAdvanced", turn: progress.turns, ...history });
+    const [first, ...others] = toStepEvents(evaluation, changes, progress.turns);
+    if (first) publishEvent(evaluation, first, ...others);
   } catch (error) {
     logger.error("the conversation could not be finished after the answer", { error });
   }

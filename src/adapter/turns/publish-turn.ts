@@ -1,23 +1,32 @@
 import { shortenContent } from "../../base/redact.ts";
 import type { Evaluation } from "../evaluation.ts";
-import { publishEvent, type TurnCompleted } from "../events.ts";
+import { type AdapterEvent, publishEvent, type TurnCompleted } from "../events.ts";
 import type { DelegatedCall, DelegatedCallData, HostedCall, Turn } from "../model-client.ts";
 import { toKeptEvents } from "../resume/keep-files.ts";
 
 /** Publishes `TurnCompleted`, together with the change of the session's stored conversation. */
 export function publishTurn(
   evaluation: Evaluation,
-  { text, toolCalls, usage, requestId, history, workspace, ...turn }: Turn,
+  { text, toolCalls, usage, requestId, ...turn }: Turn,
   numbers: Pick<TurnCompleted, "turn" | "durationMs">,
 ): void {
   const hostedCalls = turn.hostedCalls.map(shortenCall);
   const summary = { text, toolCalls, hostedCalls, usage, ...numbers, requestId };
   const completed = { type: "TurnCompleted", ...summary, ...toDetails(turn) } as const;
+  const kept = toKeptEvents(evaluation.isNested ? null : turn.workspace);
+  publishEvent(evaluation, completed, ...toStepEvents(evaluation, turn, numbers.turn), ...kept);
+}
+
+/** Returns the events that change the session's stored conversation. Publish them together. */
+export function toStepEvents(
+  { isNested }: Evaluation,
+  { history, compactionChanges = [] }: Pick<Turn, "history" | "compactionChanges">,
+  turn: number,
+): readonly AdapterEvent[] {
   // The conversation of a nested evaluation is not stored in the session.
-  const step = evaluation.isNested ? undefined : history;
-  const advanced = { type: "HistoryAdvanced", turn: numbers.turn } as const;
-  const kept = toKeptEvents(evaluation.isNested ? null : workspace);
-  publishEvent(evaluation, completed, ...(step ? [{ ...advanced, ...step }] : []), ...kept);
+  if (isNested) return [];
+  const advanced = { type: "HistoryAdvanced", turn } as const;
+  return [...compactionChanges, ...(history ? [{ ...advanced, ...history }] : [])];
 }
 
 /** Returns the fields of `TurnCompleted` that are needed to answer from a stored turn. */

@@ -1,10 +1,10 @@
-import { type AdapterEvent, publishEvent } from "../../adapter/events.ts";
+import type { CompactionChange } from "../../adapter/context-compacted.ts";
+import type { AdapterEvent } from "../../adapter/events.ts";
 import type { RetrySettings } from "../../adapter/throttle.ts";
 import { isPlainObject } from "../../base/freeze.ts";
 import { readNumber } from "../../base/json.ts";
 import { shortenContent } from "../../base/redact.ts";
 import type { TokenUsage } from "../../base/usage.ts";
-import type { Session } from "../../session/session.ts";
 import { CompactionError } from "../errors/errors.ts";
 import { toRequestError } from "../errors/request-error.ts";
 import type { RequestContext } from "../errors/request-failure.ts";
@@ -37,7 +37,6 @@ export interface CompactionRequest {
   readonly model: string;
   /** The model's instructions. They are not compacted. */
   readonly instructions?: string | undefined;
-  readonly session: Session;
   readonly promptName: string;
   readonly retry: RetrySettings;
   readonly timeoutMs?: number | undefined;
@@ -45,14 +44,9 @@ export interface CompactionRequest {
   readonly secrets?: readonly string[] | undefined;
   /** Decides when the next compaction is due. */
   readonly judge: (sizes: CompactedSizes) => CompactionVerdict;
-  /** Whether the session stores the result. */
-  readonly storesResult: boolean;
 }
 
-/**
- * Compacts the items at the provider and, if `storesResult` is set, stores the result in the session.
- * Throws `CompactionError` on failure, and then the session is unchanged.
- */
+/** Compacts the items at the provider. Throws `CompactionError` on failure. The session is unchanged. */
 export async function compactItems(
   items: readonly object[],
   tokens: number,
@@ -67,9 +61,7 @@ export async function compactItems(
     signal.throwIfAborted(); // a client may ignore the signal
     const tokensAfter = estimateTokensAfter(tokens, compacted, instructions ?? "");
     const verdict = request.judge({ tokensBefore: tokens, tokensAfter });
-    const result = { ...compacted, tokensAfter, verdict };
-    if (request.storesResult) storeResult(result, tokens, request);
-    return result;
+    return { ...compacted, tokensAfter, verdict };
   } catch (error) {
     signal.throwIfAborted();
     throw new CompactionError(tokens, error, promptName);
@@ -105,6 +97,16 @@ export function toCompactedEvent(
     itemsAfter: items.after,
     encryptedLength: sumEncryptedLengths(window),
   };
+}
+
+/** Creates the event that stores a compacted conversation in the session, for the next evaluation. */
+export function toKeptEvent(
+  window: readonly WireItem[],
+  model: string,
+  { tokens, verdict: { backoff } }: Pick<CompactionDetails, "tokens" | "verdict">,
+): CompactionChange {
+  const kept = { type: "CompactionKept", model, tokens, window } as const;
+  return backoff ? { ...kept, backoff } : kept;
 }
 
 /** The options of one compaction or token-count request. */
@@ -194,18 +196,6 @@ export function estimateTokens(bytes: number): number {
 
 function countBytes(text: string): number {
   return new TextEncoder().encode(text).length;
-}
-
-/** Stores the window in the session, for the next evaluation. */
-function storeResult(
-  { window, verdict: { backoff } }: CompactionResult,
-  tokens: number,
-  { session, promptName, retry, model }: CompactionRequest,
-): void {
-  const prompt = { name: promptName };
-  const publisher = { session, prompt, clock: retry.clock, adapterName: "openai" };
-  const kept = { type: "CompactionKept", model, tokens, window } as const;
-  publishEvent(publisher, backoff ? { ...kept, backoff } : kept);
 }
 
 async function sendAndCheck(

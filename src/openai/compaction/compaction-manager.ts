@@ -15,6 +15,7 @@ import {
   countTokens,
   estimateTokens,
   toCompactedEvent,
+  toKeptEvent,
 } from "./compact-items.ts";
 import {
   type CompactionConfig,
@@ -99,17 +100,16 @@ export class CompactionManager {
     const result = await compactItems(items, counted, {
       client: this.#client,
       ...{ model, instructions, retry, signal },
-      session: this.#session,
       promptName: "",
       judge: (sizes) => judgeCompaction(sizes, this.state.backoff, this.#settings),
-      storesResult: true,
     });
     const { window, usage, verdict, tokensAfter: after } = result;
     const count = { before: items.length, after: window.length };
     const details = { items: count, tokens: counted, after, usage, verdict };
     const publisher = { session: this.#session, prompt: { name: "" }, adapterName: "openai" };
-    const event = toCompactedEvent(window, "endpoint", details);
-    publishEvent({ ...publisher, clock: retry.clock }, event);
+    const kept = toKeptEvent(window, model, details);
+    const compacted = toCompactedEvent(window, "endpoint", details);
+    publishEvent({ ...publisher, clock: retry.clock }, kept, compacted);
     return window;
   }
 

@@ -1,5 +1,4 @@
-import type { CompactionBackoff } from "../../adapter/context-compacted.ts";
-import type { AdapterEvent } from "../../adapter/events.ts";
+import type { CompactionBackoff, CompactionChange } from "../../adapter/context-compacted.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { CompactionSettings } from "./compaction-config.ts";
 import type { UnmeasuredCompaction, WindowState } from "./window-state.ts";
@@ -32,7 +31,7 @@ export interface PacerSettings {
  */
 export class CompactionPacer {
   readonly #settings: PacerSettings;
-  readonly #publish: (event: AdapterEvent) => void;
+  readonly #onMeasurement: (change: CompactionChange) => void;
   #backoff: CompactionBackoff | undefined;
   /** The last compaction, until the provider counts the tokens after it. */
   #unmeasured: UnmeasuredCompaction | null = null;
@@ -41,11 +40,11 @@ export class CompactionPacer {
   constructor(
     settings: PacerSettings,
     backoff: CompactionBackoff | undefined,
-    publish: (event: AdapterEvent) => void,
+    onMeasurement: (change: CompactionChange) => void,
   ) {
     this.#settings = settings;
     this.#backoff = backoff;
-    this.#publish = publish;
+    this.#onMeasurement = onMeasurement;
   }
 
   /** The size in tokens above which the conversation is compacted. */
@@ -91,7 +90,7 @@ export class CompactionPacer {
     const measured = judgeCompaction(sizes, backoff, this.#settings.compaction);
     if (isUnhelpful(measured) !== isHelpful) return;
     this.#apply(measured);
-    this.#publish({ type: "CompactionMeasured", ...measured });
+    this.#onMeasurement({ type: "CompactionMeasured", ...measured });
   }
 
   #apply(verdict: CompactionVerdict): void {

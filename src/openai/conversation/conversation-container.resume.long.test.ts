@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { MemorySessionStore } from "../../../tests/support/memory-session-store.ts";
+import { lookTool } from "../../../tests/support/openai-run.ts";
 import { countUntil } from "../../../tests/support/resume/killed-runs.ts";
 import {
   createInterceptionFixture,
@@ -12,17 +13,8 @@ import type { ModelAction } from "../../local/index.ts";
 import { Session } from "../../session/session.ts";
 import { recordingBus } from "../../testing/recording-bus.ts";
 import { codeInterpreterTool } from "../../tools/hosted/code-interpreter.ts";
-import { Tool } from "../../tools/tool.ts";
-import { ToolResult } from "../../tools/tool-result.ts";
 import type { WireItem } from "../wire.ts";
 
-const look = new Tool({
-  name: "look",
-  description: "Looks.",
-  params: null,
-  effects: "none",
-  handler: () => ToolResult.ok(null, "Seen."),
-});
 /** A model that runs code and looks twice. It goes by the conversation, so that it is the same for every process. */
 const createScript =
   (code: string | null) =>
@@ -72,7 +64,7 @@ describe("the notes about mounted files, after a resume", () => {
     const container = { type: "auto", hostMounts, allowedHostRoots: [folder] } as const;
     return await resumeAfterFirstTurn(stage, (options) =>
       stage.evaluate([], {
-        ...{ hostedTools: [codeInterpreterTool({ container })], tools: [look] },
+        ...{ hostedTools: [codeInterpreterTool({ container })], tools: [lookTool] },
         ...options,
       }),
     );
@@ -114,7 +106,7 @@ describe("the notes about mounted files, after a resume", () => {
     const { whole, resumed } = await resumeAfterFirstTurn(stage, ({ session, ...options }) => {
       const mounts = [{ hostPath: folder, mountPath: "p" }];
       const section = stage.createSection({ mounts, session });
-      return stage.evaluate(section, { tools: [look], session, ...options });
+      return stage.evaluate(section, { tools: [lookTool], session, ...options });
     });
     const isFlat = (note: string) => note.includes("are not in folders");
     expect(listNotes(whole.at(-1)).filter(isFlat)).toHaveLength(1);

@@ -13,11 +13,13 @@ import { isContainerRejection } from "../errors/rejection.ts";
 import type { OpenAIRequestError } from "../errors/request-error.ts";
 import { getContainerId } from "../history/history-repairs.ts";
 import { isContainerGone } from "../http/container-calls.ts";
+import { findNamedContainers } from "../request/request.ts";
 import { checkWorkspaceTools, findContainerTools } from "../request/tool-support.ts";
 import type { WireItem, WireTool } from "../wire.ts";
 import type { ContainerWorkspace } from "../workspace/container-workspace.ts";
 import { createMountWorkspace } from "../workspace/mount-workspace.ts";
 import { collectPrintedOutput } from "../workspace/run-python.ts";
+import { checkContainers } from "./check-containers.ts";
 import type { ConversationSettings } from "./conversation-settings.ts";
 import { RetainedContainers } from "./retained-containers.ts";
 
@@ -57,6 +59,7 @@ export class ConversationContainer {
   /** The ids of containers that the caller created and tools refer to. */
   readonly #callerContainers = new Set<string>();
   #hasRemovedLeftovers = false;
+  #hasCheckedNamed = false;
   /** Describes mounted files to the model, until it has been sent. */
   #introduction: string | null = null;
   #containerId: string | null = null;
@@ -111,6 +114,19 @@ export class ConversationContainer {
     this.#ownWorkspace = mounts.workspace;
     this.#keepAliveHold = this.#ownWorkspace.hold(clock);
     this.#workspace = this.#ownWorkspace;
+  }
+
+  /** Checks once that the containers whose ids the caller passed exist, before a request that uses them fails. */
+  async checkNamed(
+    tools: readonly WireTool[],
+    promptName: string,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { client, checkContainers: isWanted } = this.#settings;
+    if (this.#hasCheckedNamed || !isWanted) return;
+    const ids = [...findNamedContainers(tools)].filter((id) => id !== this.#containerId);
+    if (ids.length > 0) await checkContainers(ids, client, { promptName, signal });
+    this.#hasCheckedNamed = true;
   }
 
   /**

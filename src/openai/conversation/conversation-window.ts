@@ -1,4 +1,4 @@
-import type { CompactionBackoff } from "../../adapter/context-compacted.ts";
+import type { CompactionBackoff, CompactionChange } from "../../adapter/context-compacted.ts";
 import type { AdapterEvent } from "../../adapter/events.ts";
 import type { Turn } from "../../adapter/model-client.ts";
 import { raceAbort } from "../../base/clock.ts";
@@ -12,6 +12,7 @@ import {
   countTokens,
   estimateTokens,
   toCompactedEvent,
+  toKeptEvent,
 } from "../compaction/compact-items.ts";
 import { CompactionPacer } from "../compaction/compaction-pacer.ts";
 import { compactionSlice } from "../compaction/compaction-state.ts";
@@ -51,6 +52,8 @@ export class ConversationWindow {
   #itemsAfterCompaction: number | null = null;
   #pacer: CompactionPacer;
   #usage: TokenUsage = noUsage;
+  /** Changes that are stored together with the next step of the history. */
+  #changes: CompactionChange[] = [];
   /** Whether the evaluation runs inside a tool handler. Its window is then not stored in the session. */
   #isNested = false;
 
@@ -78,7 +81,7 @@ export class ConversationWindow {
       return { items, discarded: null };
     }
     const discarded = `it was compacted for the model "${compactedFor}", but the model is now "${model}"`;
-    this.#publish({ type: "CompactionDiscarded", reason: discarded });
+    this.#addChange({ type: "CompactionDiscarded", reason: discarded });
     return { items: [], discarded };
   }
 
@@ -158,28 +161,23 @@ export class ConversationWindow {
     const window = isOpen ? items : items.slice(index);
     history.replaceWithWindow(window);
     const bytesAfter = countRequestBytes(history, base);
-    const { model } = this.#settings;
     const tokens = turn.usage.totalTokens;
     // Compares this request with the next one: the answer's tokens include the compaction itself.
     const size = turn.usage.inputTokens > 0 ? turn.usage.inputTokens : tokens;
     const after = (size * bytesAfter) / Math.max(1, bytesBefore);
     const verdict = this.#pacer.judge({ tokensBefore: size, tokensAfter: after });
-    const { backoff } = verdict;
-    const kept = { type: "CompactionKept", model, tokens, window } as const;
-    if (!this.#isNested) this.#publish(backoff ? { ...kept, backoff } : kept);
     this.#pacer.onCompacted(size, verdict, bytesAfter);
     const count = { before, after: history.length };
-    this.#reportCompaction(window, { items: count, tokens, after: null, usage: null, verdict });
-    this.#lastCount = null;
+    this.#completeCompaction(window, { items: count, tokens, after: null, usage: null, verdict });
   }
 
   /**
-   * Compacts after the last answer, for the next evaluation, and returns whether it did. A failure,
-   * a deadline or a cancellation is reported, not thrown: the answer is not lost.
+   * Compacts after the last answer, for the next evaluation. A failure, a deadline or a cancellation
+   * is reported, not thrown: the answer is not lost.
    */
-  async onFinish(history: History, measured: MeasuredRequest): Promise<boolean> {
+  async onFinish(history: History, measured: MeasuredRequest): Promise<void> {
     try {
-      return await raceAbort(this.compactIfNeeded(history, measured), measured.signal);
+      await raceAbort(this.compactIfNeeded(history, measured), measured.signal);
     } catch (error) {
       const known = this.#lastCount?.tokens ?? 0;
       const tokenCount = error instanceof CompactionError ? error.tokenCount : known;
@@ -187,8 +185,17 @@ export class ConversationWindow {
       const { logger } = this.#settings;
       logger.error("could not compact the conversation", { tokenCount, reason });
       this.#publish({ type: "CompactionFailed", tokenCount, reason });
-      return false;
     }
+  }
+
+  /**
+   * Returns the changes of the session's compaction state since the last call. Publish them together with the
+   * history that they belong to: a process that is lost in between must not leave one without the other.
+   */
+  takeChanges(): readonly CompactionChange[] {
+    const changes = this.#changes;
+    this.#changes = [];
+    return changes;
   }
 
   /** Returns the token usage of compactions since the last call. */
@@ -242,34 +249,37 @@ export class ConversationWindow {
 
   async #compact(history: History, tokens: number, measured: MeasuredRequest): Promise<void> {
     const before = history.length;
-    const { model, session, client, timeoutMs } = this.#settings;
+    const { model, client, timeoutMs } = this.#settings;
     const { rendered, base, signal } = measured;
     const instructions = getMessageText(rendered.messages, "system") ?? undefined;
     const result = await compactItems(history.window, tokens, {
-      ...{ client, model, session, timeoutMs, signal, retry: this.#settings },
+      ...{ client, model, timeoutMs, signal, retry: this.#settings },
       ...{ promptName: rendered.promptName, instructions, secrets: base.secrets },
       judge: (sizes) => this.#pacer.judge(sizes),
-      storesResult: !this.#isNested,
     });
     const { window, usage, tokensAfter, verdict } = result;
     history.replaceWithWindow(window);
     this.#pacer.onCompacted(tokens, verdict, countRequestBytes(history, base));
     this.#usage = addUsage(this.#usage, usage);
     this.#itemsAfterCompaction = history.length;
-    this.#lastCount = null;
     const items = { before, after: history.length };
-    this.#reportCompaction(window, { items, tokens, after: tokensAfter, usage, verdict });
+    this.#completeCompaction(window, { items, tokens, after: tokensAfter, usage, verdict });
   }
 
   #createPacer(backoff?: CompactionBackoff): CompactionPacer {
-    // A nested conversation is not the session's, so its measurements are not stored.
-    return new CompactionPacer(this.#settings, backoff, (event) => {
-      if (!this.#isNested) this.#publish(event);
-    });
+    return new CompactionPacer(this.#settings, backoff, (change) => this.#addChange(change));
   }
 
-  #reportCompaction(window: readonly WireItem[], details: CompactionDetails): void {
-    this.#publish(toCompactedEvent(window, this.#settings.compaction.strategy, details));
+  #completeCompaction(window: readonly WireItem[], details: CompactionDetails): void {
+    const { compaction, model } = this.#settings;
+    this.#lastCount = null;
+    this.#addChange(toKeptEvent(window, model, details));
+    this.#publish(toCompactedEvent(window, compaction.strategy, details));
+  }
+
+  /** Adds a change, unless the conversation is nested: then it is not the session's. */
+  #addChange(change: CompactionChange): void {
+    if (!this.#isNested) this.#changes.push(change);
   }
 }
 

@@ -1,39 +1,39 @@
 import { describe, expect, it } from "vitest";
-import { createTaskPrompt } from "../../../tests/support/openai-run.ts";
+import { createTaskPrompt, lookTool } from "../../../tests/support/openai-run.ts";
 import {
   countUntil,
   type KilledRunOptions,
   KilledRuns,
 } from "../../../tests/support/resume/killed-runs.ts";
+import { createLookPrompt, createLookTurn } from "../../../tests/support/resume/look-turn.ts";
 import {
   codeInterpreterCall,
   functionCall,
   message,
-  reasoning,
   type WireAnswer,
   webSearchCall,
 } from "../../../tests/support/wire-server.ts";
 import { codeInterpreterTool } from "../../tools/hosted/code-interpreter.ts";
 import { webSearchTool } from "../../tools/hosted/web-search.ts";
-import { Tool } from "../../tools/tool.ts";
-import { ToolResult } from "../../tools/tool-result.ts";
 
-const look = new Tool({
-  name: "look",
-  description: "Looks.",
-  params: null,
-  effects: "none",
-  handler: () => ToolResult.ok(null, "Seen."),
-});
-const createPrompt = () => createTaskPrompt({ tools: [look] });
-const twoTurns: readonly WireAnswer[] = [
-  [reasoning("rs_1"), functionCall("look", {}, "call_1")],
-  [message("Done.")],
-];
+const twoTurns: readonly WireAnswer[] = [createLookTurn("call_1"), [message("Done.")]];
+
+const compaction = { strategy: "server", thresholdTokens: 1000 } as const;
+const otherModel = { compaction, model: "gpt-5.3" };
+const sealed = { id: "cmp_1", type: "compaction", encrypted_content: "sealed" };
+/** A run whose first turn is compacted by the server. */
+const compactedRun: Partial<KilledRunOptions> = {
+  script: [[sealed, functionCall("look", {}, "call_1")], [message("Done.")]],
+  adapter: { compaction },
+};
 
 /** Runs a script, and returns its records until a turn's. */
 async function killAfterTurn(options: Partial<KilledRunOptions> = {}, turn = 1) {
-  const runs = await KilledRuns.start({ script: twoTurns, createPrompt, ...options });
+  const runs = await KilledRuns.start({
+    script: twoTurns,
+    createPrompt: createLookPrompt,
+    ...options,
+  });
   const { whole } = await runs.runWhole();
   const count = countUntil(whole.records, "TurnCompleted", turn);
   return {
@@ -50,7 +50,7 @@ const readInput = (text: string | undefined) => JSON.parse(text ?? "{}").input;
 describe("a resumed evaluation", () => {
   it("replaces system text that has changed since, where it is", async () => {
     await using killed = await killAfterTurn();
-    const createChanged = () => createTaskPrompt({ template: "Go on.", tools: [look] });
+    const createChanged = () => createTaskPrompt({ template: "Go on.", tools: [lookTool] });
     const { turns, response } = await killed.resume({ createPrompt: createChanged });
     expect(readInput(turns[0])).toMatchObject([
       { role: "system", content: expect.stringContaining("Go on.") },
@@ -74,16 +74,20 @@ describe("a resumed evaluation", () => {
   });
 
   it("discards a compaction for another model", async () => {
-    const sealed = { id: "cmp_1", type: "compaction", encrypted_content: "sealed" };
-    const compaction = { strategy: "server", thresholdTokens: 1000 } as const;
-    await using killed = await killAfterTurn({
-      script: [[sealed, functionCall("look", {}, "call_1")], [message("Done.")]],
-      adapter: { compaction },
-    });
-    const { turns, bus } = await killed.resume({ adapter: { compaction, model: "gpt-5.3" } });
+    await using killed = await killAfterTurn(compactedRun);
+    const { turns, bus } = await killed.resume({ adapter: otherModel });
     expect(turns[0]).not.toContain("sealed");
     expect(bus.of("CompactionDiscarded")).toHaveLength(1);
     expect(bus.of("HistoryRepaired")).toMatchObject([{ dropped: [{ type: "compaction" }] }]);
+  });
+
+  it("discards a compaction for another model again if its turn was lost", async () => {
+    await using killed = await killAfterTurn(compactedRun);
+    const { records } = await killed.resume({ adapter: otherModel });
+    const lost = countUntil(records, "TurnCompleted", 2) - 1;
+    const { turns, bus } = await killed.runs.resumeAfter(records, lost, { adapter: otherModel });
+    expect(turns[0]).not.toContain("sealed");
+    expect(bus.of("CompactionDiscarded")).toHaveLength(1);
   });
 
   it("drops calls whose container was lost while no process ran", async () => {
@@ -96,7 +100,7 @@ describe("a resumed evaluation", () => {
         lost, // only after the kill: the whole run repairs it in the same way
         [message("Done.")],
       ],
-      createPrompt: () => createTaskPrompt({ tools: [look], hostedTools: [code] }),
+      createPrompt: () => createTaskPrompt({ tools: [lookTool], hostedTools: [code] }),
     });
     const { turns, bus, response } = await killed.resume();
     expect(turns).toHaveLength(2);
@@ -111,9 +115,9 @@ describe("a resumed evaluation", () => {
   it("leaves out hosted calls if their tool is no longer offered", async () => {
     await using killed = await killAfterTurn({
       script: [[webSearchCall("owls"), functionCall("look", {}, "call_1")], [message("Done.")]],
-      createPrompt: () => createTaskPrompt({ tools: [look], hostedTools: [webSearchTool()] }),
+      createPrompt: () => createTaskPrompt({ tools: [lookTool], hostedTools: [webSearchTool()] }),
     });
-    const { response } = await killed.resume({ createPrompt });
+    const { response } = await killed.resume({ createPrompt: createLookPrompt });
     expect([response.text, response.hostedCalls]).toEqual(["Done.", []]);
     expect(response.hostedOutputs.size).toBe(0);
   });

@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { createTaskPrompt } from "../../../tests/support/openai-run.ts";
+import { createTaskPrompt, lookTool } from "../../../tests/support/openai-run.ts";
 import {
   countUntil,
   expectSameAfterKills,
   KilledRuns,
 } from "../../../tests/support/resume/killed-runs.ts";
+import { createLookPrompt, createLookTurn } from "../../../tests/support/resume/look-turn.ts";
 import { createClosedSection, openSection } from "../../../tests/support/roles-run.ts";
 import {
   applyPatchCall,
@@ -32,19 +33,9 @@ import { imageGenerationTool } from "../../tools/hosted/image-generation.ts";
 import { mcpTool } from "../../tools/hosted/mcp.ts";
 import { shellTool } from "../../tools/hosted/shell.ts";
 import { webSearchTool } from "../../tools/hosted/web-search.ts";
-import { Tool } from "../../tools/tool.ts";
-import { ToolResult } from "../../tools/tool-result.ts";
 
-const look = new Tool({
-  name: "look",
-  description: "Looks.",
-  params: null,
-  effects: "none",
-  handler: () => ToolResult.ok(null, "Seen."),
-});
-const lookTurn = (id: string) => [reasoning(`rs_${id}`), functionCall("look", {}, id)];
 const twoTurns: readonly WireAnswer[] = [
-  lookTurn("call_1"),
+  createLookTurn("call_1"),
   [reasoning("rs_2"), functionCall("look", {}, "call_2"), functionCall("look", {}, "call_3")],
   [message("Done.")],
 ];
@@ -56,8 +47,11 @@ describe("an evaluation that was killed after any stored record", () => {
     ["zero data retention", { compaction: { zdrMode: true } }],
     ["buffered responses", { delivery: "buffered" as const }],
   ])("sends the same requests with %s", async (_what, adapter) => {
-    const createPrompt = () => createTaskPrompt({ tools: [look] });
-    const whole = await expectSameAfterKills({ script: twoTurns, createPrompt, adapter });
+    const whole = await expectSameAfterKills({
+      script: twoTurns,
+      createPrompt: createLookPrompt,
+      adapter,
+    });
     expect(whole.turns).toHaveLength(3);
   });
 
@@ -82,7 +76,7 @@ describe("an evaluation that was killed after any stored record", () => {
         [imageGenerationCall(long), message("Done.")],
       ],
       createPrompt: () =>
-        createTaskPrompt({ tools: [look], hostedTools: [web, code, image, shell] }),
+        createTaskPrompt({ tools: [lookTool], hostedTools: [web, code, image, shell] }),
     });
     const { hostedOutputs } = whole.response;
     expect(hostedOutputs.get(web)?.citations).toHaveLength(1);
@@ -113,7 +107,7 @@ describe("an evaluation that was killed after any stored record", () => {
       ],
       createPrompt: () => {
         const patch = applyPatchTool({}, { filesystem: new InMemoryFilesystem() });
-        return createTaskPrompt({ tools: [look], hostedTools: [patch, shell, mcp] });
+        return createTaskPrompt({ tools: [lookTool], hostedTools: [patch, shell, mcp] });
       },
     });
     expect(whole.response.hostedOutputs.get("apply_patch")).toMatchObject({ calls: [{}, {}] });
@@ -122,7 +116,7 @@ describe("an evaluation that was killed after any stored record", () => {
 
   it("sends user sections, input and attachments once", async () => {
     const task = new MarkdownSection({
-      ...{ key: "task", title: "Task", template: "Sort owls.", role: "user", tools: [look] },
+      ...{ key: "task", title: "Task", template: "Sort owls.", role: "user", tools: [lookTool] },
     });
     const rules = new MarkdownSection({ key: "rules", title: "Rules", template: "Be brief." });
     const file = { bytes: new Uint8Array([111, 119, 108]), filename: "owls.txt" };
@@ -142,23 +136,22 @@ describe("an evaluation that was killed after any stored record", () => {
       key: "task",
       title: "Task",
       template: "Go.",
-      tools: [look],
+      tools: [lookTool],
     });
     const sections = [task, createClosedSection("more", role)];
     const whole = await expectSameAfterKills({
-      script: [[openSection("more", "call_1")], lookTurn("call_2"), [message("Done.")]],
+      script: [[openSection("more", "call_1")], createLookTurn("call_2"), [message("Done.")]],
       createPrompt: () => new Prompt(new PromptTemplate({ ns: "test", key: "sort", sections })),
     });
     expect(whole.turns[1]).toContain("By size, then by color.");
   });
 
   it.each([false, true])("starts after an earlier evaluation with continue: %j", async (again) => {
-    const createPrompt = () => createTaskPrompt({ tools: [look] });
     const whole = await expectSameAfterKills({
-      script: [lookTurn("call_0"), [message("First.")], ...twoTurns],
-      createPrompt,
+      script: [createLookTurn("call_0"), [message("First.")], ...twoTurns],
+      createPrompt: createLookPrompt,
       before: async (adapter, session) => {
-        await adapter.evaluate(createPrompt(), { session });
+        await adapter.evaluate(createLookPrompt(), { session });
       },
       evaluate: { continue: again },
     });
@@ -168,11 +161,11 @@ describe("an evaluation that was killed after any stored record", () => {
   it("returns structured output", async () => {
     const output = z.object({ total: z.number() });
     const section = new MarkdownSection({
-      ...{ key: "task", title: "Task", template: "Go.", tools: [look] },
+      ...{ key: "task", title: "Task", template: "Go.", tools: [lookTool] },
     });
     const template = new PromptTemplate({ ns: "test", key: "run", sections: [section], output });
     const whole = await expectSameAfterKills({
-      script: [lookTurn("call_1"), [message('{"total":5}')]],
+      script: [createLookTurn("call_1"), [message('{"total":5}')]],
       createPrompt: () => new Prompt(template),
     });
     expect(whole.response.output).toEqual({ total: 5 });
@@ -184,8 +177,11 @@ describe("an evaluation that was killed after any stored record", () => {
       [message("Two. "), functionCall("look", {}, "call_2")],
       [message("Done.")],
     ];
-    const createPrompt = () => createTaskPrompt({ tools: [look] });
-    await using runs = await KilledRuns.start({ script, createPrompt, streams: true });
+    await using runs = await KilledRuns.start({
+      script,
+      createPrompt: createLookPrompt,
+      streams: true,
+    });
     const { whole } = await runs.runWhole();
     expect(whole.streamed).toBe("One. Two. Done.");
     const expected = ["Two. Done.", "Done.", "Done."]; // at the end, the stored answer
@@ -197,8 +193,7 @@ describe("an evaluation that was killed after any stored record", () => {
   });
 
   it("can be killed again at any later record", async () => {
-    const createPrompt = () => createTaskPrompt({ tools: [look] });
-    await using runs = await KilledRuns.start({ script: twoTurns, createPrompt });
+    await using runs = await KilledRuns.start({ script: twoTurns, createPrompt: createLookPrompt });
     const { whole, first } = await runs.runWhole();
     for (let count = first; count <= whole.records.length; count += 2) {
       const second = await runs.resumeAfter(whole.records, count);

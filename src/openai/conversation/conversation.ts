@@ -2,7 +2,6 @@ import { type AdapterEvent, publishEvent } from "../../adapter/events.ts";
 import type {
   FinishedConversation,
   HistoryStep,
-  HostedCall,
   ModelClient,
   Omission,
   ResumedTurn,
@@ -13,34 +12,28 @@ import { addUsage, noUsage } from "../../base/usage.ts";
 import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
 import type { WorkspaceManifest } from "../../prompt/sections/workspace-slice.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
-import { withoutText } from "../codecs/message-text.ts";
 import { checkZeroRetentionInput, checkZeroRetentionPrompt } from "../compaction/zero-retention.ts";
 import type { OpenAIRequestError } from "../errors/request-error.ts";
 import type { History } from "../history/history.ts";
 import {
   addResumePoint,
   getResumePoint,
-  mayBeHosted,
   type NewPoint,
   resumePointSlice,
 } from "../history/resume-point.ts";
 import { canRunInBackground, type RawResponse } from "../http/background-calls.ts";
-import { createAttachmentMessage, createInputMessage } from "../request/attachments.ts";
 import {
-  collectHeaders,
   createSystemText,
-  createWireRequest,
   findNamedContainers,
   getMessageText,
   toOutputItem,
 } from "../request/request.ts";
 import { checkHostedTools, toWireEntries } from "../request/tool-support.ts";
-import { mapTools, readHostedCalls, readResponse } from "../response/response.ts";
-import { collectToolSecrets, readSecrets } from "../secrets.ts";
+import { createUserMessages } from "../request/user-messages.ts";
+import { readHostedCalls, readResponse } from "../response/response.ts";
 import type { WireItem } from "../wire.ts";
 import { attemptExchange, toEvaluationError } from "./attempt-exchange.ts";
 import { BackgroundTurn } from "./background-turn.ts";
-import { checkContainers } from "./check-containers.ts";
 import {
   ConversationContainer,
   type PromptWorkspace,
@@ -49,6 +42,8 @@ import {
 import { ConversationHistory, developerMessage, type PromptTexts } from "./conversation-history.ts";
 import type { ConversationSettings } from "./conversation-settings.ts";
 import { ConversationWindow } from "./conversation-window.ts";
+import { HostedItems } from "./hosted-items.ts";
+import { RequestBaseCache } from "./request-base-cache.ts";
 import type { RequestBase } from "./send-request.ts";
 
 /** One evaluation's conversation with the Responses API, driven by the loop in `evaluate`. */
@@ -60,18 +55,14 @@ export class Conversation implements ModelClient {
   readonly #container: ConversationContainer;
   readonly #window: ConversationWindow;
   #history: ConversationHistory | null = null;
-  #base: CachedBase | null = null;
+  readonly #bases: RequestBaseCache;
+  readonly #hosted: HostedItems;
   /** The last turn, if the provider runs responses in the background. */
   #background: BackgroundTurn | null = null;
   /** The messages with the prompt's attachments and the user's input. */
   #userMessages: Promise<readonly WireItem[]> | null = null;
-  #hasCheckedContainers = false;
   /** The last request that was answered, without its input. */
   #lastRequest: (Pick<TurnWork["request"], "rendered"> & Pick<TurnWork, "base">) | null = null;
-  /** Each turn's items that may belong to hosted tools: the outputs sent, then the response. */
-  readonly #turns: (readonly WireItem[])[] = [];
-  /** Every hosted tool that was offered, by name. */
-  readonly #tools = new Map<string, HostedTool>();
 
   constructor(settings: ConversationSettings, workspaces: readonly PromptWorkspace[] = []) {
     this.#settings = settings;
@@ -79,6 +70,8 @@ export class Conversation implements ModelClient {
     const publish = (event: AdapterEvent) => this.#publish(event);
     this.#container = new ConversationContainer(settings, workspaces, publish);
     this.#window = new ConversationWindow(settings, publish);
+    this.#bases = new RequestBaseCache(settings);
+    this.#hosted = new HostedItems(settings);
   }
 
   /** Checks a prompt before the first request. Returns the hosted tools to omit. */
@@ -120,9 +113,8 @@ export class Conversation implements ModelClient {
     const publish = (event: AdapterEvent) => this.#publish(event);
     const start = { carried: resumed, resumed: point };
     this.#history = new ConversationHistory(this.#settings, publish, start);
-    this.#turns.push(point.earlier, [...point.sent, ...point.answer]);
-    this.#container.onResumed(this.#history.history.items, this.#turns.flat());
-    for (const tool of rendered.hostedTools) this.#tools.set(tool.name, tool);
+    this.#hosted.resume(point, rendered.hostedTools);
+    this.#container.onResumed(this.#history.history.items, this.#hosted.items);
     this.#lastRequest = { base: this.#getRequestBase({ rendered, toolChoice: "auto" }), rendered };
     const getEntries = () => this.#toEntries(rendered);
     // The event has shortened calls, and none that are delegated.
@@ -134,11 +126,12 @@ export class Conversation implements ModelClient {
     const history = this.#history?.history;
     if (!history || !this.#lastRequest) return { usage: noUsage };
     const files = await this.#container.finish(signal);
-    const isCompacted = await this.#window.onFinish(history, { ...this.#lastRequest, signal });
+    await this.#window.onFinish(history, { ...this.#lastRequest, signal });
+    const compactionChanges = this.#window.takeChanges();
     // Before the usage is taken: if the process is lost before it is stored, the step has it.
-    const step = isCompacted && { history: this.#takeStep(history) };
+    const step = compactionChanges.length > 0 && { history: this.#takeStep(history) };
     const usage = addUsage(files.usage, this.#window.takeUsage());
-    return { ...files, usage, ...step };
+    return { ...files, usage, compactionChanges, ...step };
   }
 
   /** Keeps the files that a local call may have changed, for other processes. */
@@ -153,15 +146,8 @@ export class Conversation implements ModelClient {
   }
 
   /** Yields each hosted tool's output, which covers the calls of every turn and the last turn's text. */
-  *hostedOutputs(): Iterable<readonly [name: string, output: unknown]> {
-    const last = this.#turns.at(-1) ?? [];
-    const items = [...this.#turns.slice(0, -1).flat().map(withoutText), ...last];
-    const { codecs, prompt } = this.#settings;
-    const tools = { rendered: { promptName: prompt.name, hostedTools: [...this.#tools.values()] } };
-    yield* mapTools({ ...tools, codecs }, (codec, tool) => {
-      const output = codec.parseOutput(items, tool);
-      return output === null || output === undefined ? [] : [[tool.name, output] as const];
-    });
+  hostedOutputs(): Iterable<readonly [name: string, output: unknown]> {
+    return this.#hosted.readOutputs();
   }
 
   /** Step 1: prepares the container, the request and the history. */
@@ -176,7 +162,7 @@ export class Conversation implements ModelClient {
     if (kept) await request.onKept?.(kept);
     this.#history ??= this.#startHistory(request);
     const base = this.#getRequestBase(request);
-    await this.#checkContainers(base, request);
+    await this.#container.checkNamed(base.value.tools ?? [], rendered.promptName, signal);
     this.#history.startTurn();
     return { request, conversation: this.#history, notes, base, items: [] };
   }
@@ -200,11 +186,13 @@ export class Conversation implements ModelClient {
     const isCompacted = await this.#window.compactIfNeeded(conversation.history, measured);
     if (!isCompacted) return;
     conversation.keepCompacted(turn, notes);
-    if (turn > 1 && !isNested && this.#settings.session.isStored) {
-      // If the process is lost, the compaction is not paid for again.
-      const step = this.#takeStep(conversation.history, { nextNotes: notes });
-      this.#publish({ type: "HistoryAdvanced", turn: turn - 1, ...step });
-    }
+    // The prompt is not stored before the first response. A window with the prompt is stored with the response.
+    if (turn === 1 || isNested) return;
+    const changes = this.#window.takeChanges();
+    if (!this.#settings.session.isStored) return this.#publish(...changes);
+    // If the process is lost, the compaction is not paid for again.
+    const step = this.#takeStep(conversation.history, { nextNotes: notes });
+    this.#publish(...changes, { type: "HistoryAdvanced", turn: turn - 1, ...step });
   }
 
   /** Step 4: sends the request, and retries once if the cause of a failure can be repaired. */
@@ -253,17 +241,20 @@ export class Conversation implements ModelClient {
     const getEntries = () => this.#toEntries(rendered);
     const reading = { rendered, codecs, requestId, secrets, getEntries };
     const { turn, items } = readResponse(value, reading);
+    const usage = await this.#container.afterTurn({ turn, items, tools: base.value.tools }, signal);
+    const workspace = (await this.#container.keepFiles()) ?? undefined;
+    // Nothing fails from here: the conversation changes completely or not at all.
     conversation.completeTurn(items);
-    this.#turns.push([...work.items, ...items].filter(mayBeHosted));
-    for (const tool of rendered.hostedTools) this.#tools.set(tool.name, tool);
+    const added = { sent: work.items, answer: items };
+    this.#hosted.addTurn(added, rendered.hostedTools);
     const { history } = conversation;
     this.#window.onAnswer(history, { turn, items, base });
-    const usage = await this.#container.afterTurn({ turn, items, tools: base.value.tools }, signal);
     this.#lastRequest = { base, rendered };
     const own = addUsage(usage, this.#window.takeUsage());
-    const step = this.#takeStep(history, { items: { sent: work.items, answer: items } });
-    const workspace = (await this.#container.keepFiles()) ?? undefined;
-    return { ...turn, usage: addUsage(turn.usage, own), history: step, workspace };
+    const step = this.#takeStep(history, { items: added });
+    const compactionChanges = this.#window.takeChanges();
+    const sum = addUsage(turn.usage, own);
+    return { ...turn, usage: sum, history: step, compactionChanges, workspace };
   }
 
   /** Returns the changes of the history. In a stored session, the evaluation can be resumed after them. */
@@ -280,41 +271,10 @@ export class Conversation implements ModelClient {
     return toWireEntries(hostedTools, this.#settings.codecs, this.#container.env);
   }
 
-  /** Returns the request without its input. It is serialized again only after a change. */
-  #getRequestBase({
-    rendered,
-    toolChoice,
-  }: Pick<TurnRequest, "rendered" | "toolChoice">): RequestBase {
-    const cached = this.#base;
-    const { env } = this.#container;
-    const isSame = cached?.rendered === rendered && cached.toolChoice === toolChoice;
+  /** Returns the request without its input. */
+  #getRequestBase(request: Pick<TurnRequest, "rendered" | "toolChoice">): RequestBase {
     const { serverThreshold } = this.#window;
-    const isSameServer =
-      cached?.containerId === env.containerId && cached.serverThreshold === serverThreshold;
-    if (cached && isSame && isSameServer) return cached.base;
-    const value = {
-      ...createWireRequest(rendered, toolChoice, this.#settings, env),
-      ...toContextManagement(serverThreshold),
-    };
-    const secrets = [
-      ...readSecrets(this.#settings.client),
-      ...collectToolSecrets(value.tools ?? []),
-    ];
-    const headers = collectHeaders(rendered, this.#settings.codecs);
-    const base = { value, text: JSON.stringify(value), headers, secrets };
-    this.#base = { rendered, toolChoice, containerId: env.containerId, serverThreshold, base };
-    return base;
-  }
-
-  /** Checks once that the caller's containers exist, before a request that uses them fails. */
-  async #checkContainers({ value }: RequestBase, { signal, rendered }: TurnRequest): Promise<void> {
-    const { client, checkContainers: checksContainers } = this.#settings;
-    if (this.#hasCheckedContainers || !checksContainers) return;
-    const own = this.#container.env.containerId;
-    const named = [...findNamedContainers(value.tools ?? [])].filter((id) => id !== own);
-    const { promptName } = rendered;
-    if (named.length > 0) await checkContainers(named, client, { promptName, signal });
-    this.#hasCheckedContainers = true;
+    return this.#bases.get(request, { env: this.#container.env, serverThreshold });
   }
 
   #startHistory({ rendered, input = [], isNested = false }: TurnRequest): ConversationHistory {
@@ -336,20 +296,14 @@ export class Conversation implements ModelClient {
   async #createNewItems(request: TurnRequest): Promise<readonly WireItem[]> {
     const { turn, rendered, input = [], answers, delegatedResults, notes } = request;
     const isFirst = turn === 1 && rendered.attachments.length + input.length > 0;
-    if (isFirst) this.#userMessages ??= createUserMessages(request);
+    if (isFirst) this.#userMessages ??= createUserMessages(rendered.attachments, input);
     const messages = isFirst ? await this.#userMessages : null;
     return [
       ...(messages ?? []),
-      ...delegatedResults.flatMap((call) => this.#createAnswerItems(call)),
+      ...delegatedResults.flatMap((call) => this.#hosted.createAnswer(call)),
       ...answers.map((answer) => ({ ...toOutputItem(answer) })),
       ...notes.map(developerMessage),
     ];
-  }
-
-  #createAnswerItems(call: HostedCall): readonly WireItem[] {
-    const tool = this.#tools.get(call.name);
-    const codec = tool && this.#settings.codecs.get(tool.kind);
-    return tool && codec?.answer ? [codec.answer(call, tool)] : [];
   }
 
   /** Replaces a lost container of the adapter and updates the request to use the new one. */
@@ -373,9 +327,11 @@ export class Conversation implements ModelClient {
     work.base = this.#getRequestBase(work.request);
   }
 
-  #publish(event: AdapterEvent): void {
+  #publish(...events: readonly AdapterEvent[]): void {
     const { session, prompt, clock } = this.#settings;
-    publishEvent({ session, prompt, adapterName: this.adapterName, clock }, event);
+    const [first, ...others] = events;
+    if (first)
+      publishEvent({ session, prompt, adapterName: this.adapterName, clock }, first, ...others);
   }
 }
 
@@ -389,31 +345,6 @@ interface TurnWork {
   base: RequestBase;
   /** The items that this turn adds to the conversation. */
   items: readonly WireItem[];
-}
-
-/** A request without its input, with the values it was created from. */
-interface CachedBase {
-  readonly rendered: RenderedPrompt;
-  readonly toolChoice: unknown;
-  readonly containerId: string | null;
-  readonly serverThreshold: number | null;
-  readonly base: RequestBase;
-}
-
-/** Creates the messages with the prompt's attachments and the user's input. */
-async function createUserMessages({
-  rendered,
-  input = [],
-}: TurnRequest): Promise<readonly WireItem[]> {
-  const attached = await createAttachmentMessage(rendered.attachments);
-  const message = await createInputMessage(input);
-  return [attached, message].filter((one) => one !== null).map((one) => ({ ...one }));
-}
-
-/** Creates the request field that makes the server compact. */
-function toContextManagement(threshold: number | null): object {
-  if (threshold === null) return {};
-  return { context_management: [{ type: "compaction", compact_threshold: threshold }] };
 }
 
 /** Drops the items that the error is about. The container in the request is alive. */

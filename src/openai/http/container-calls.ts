@@ -96,12 +96,9 @@ export class ContainerCalls {
     file: File,
     options: ContainerCallOptions = {},
   ): Promise<ContainerFile> {
-    const context = this.#createContext(`POST ${toContainerPath(containerId)}/files`, options);
-    const { files } = this.#client.containers;
-    const given = await sendCall(context, (call) => files.create(containerId, { file }, call));
-    const uploaded = parseFile(checkJsonObject(given, context), context);
-    if (uploaded.bytes === file.size) return uploaded;
-    const problem = `a file of ${uploaded.bytes} bytes where ${file.size} were sent`;
+    const { created, given, context } = await this.#createFile(containerId, { file }, options);
+    if (created.bytes === file.size) return created;
+    const problem = `a file of ${created.bytes} bytes where ${file.size} were sent`;
     throw createUnreadableError(problem, { body: given }, context);
   }
 
@@ -111,11 +108,7 @@ export class ContainerCalls {
     fileId: string,
     options: ContainerCallOptions = {},
   ): Promise<ContainerFile> {
-    const context = this.#createContext(`POST ${toContainerPath(containerId)}/files`, options);
-    const { files } = this.#client.containers;
-    const body = { file_id: fileId };
-    const given = await sendCall(context, (call) => files.create(containerId, body, call));
-    return parseFile(checkJsonObject(given, context), context);
+    return (await this.#createFile(containerId, { file_id: fileId }, options)).created;
   }
 
   /** Lists a container's files, fetching pages as needed. */
@@ -176,6 +169,18 @@ export class ContainerCalls {
     options: ContainerDownloadOptions = {},
   ): Promise<number> {
     return await saveContainerFile(this.#client, containerId, fileId, path, options);
+  }
+
+  async #createFile(
+    containerId: string,
+    body: { file: File } | { file_id: string },
+    options: ContainerCallOptions,
+  ) {
+    const context = this.#createContext(`POST ${toContainerPath(containerId)}/files`, options);
+    const { files } = this.#client.containers;
+    const given = await sendCall(context, (call) => files.create(containerId, body, call));
+    const created = parseFile(checkJsonObject(given, context), context);
+    return { created, given, context };
   }
 
   #createContext(

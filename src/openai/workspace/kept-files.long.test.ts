@@ -17,6 +17,8 @@ const appendLine = (text: string) => [
   { code: `print("${text}", file=open("/mnt/data/p/log.txt", "a"))` },
 ];
 const done = [{ say: "Done." }];
+/** The turns of two evaluations, each of which appends a line. */
+const appendTwice = [appendLine("first"), done, appendLine("second"), done];
 const countCreatedContainers = ({ requests }: InterceptionFixture) =>
   requests.filter((request) => request === "POST /containers").length;
 
@@ -67,12 +69,7 @@ async function createStage(
 
 describe("a workspace of another process", () => {
   test("continues in its container, which is filled only once", async () => {
-    const { stage, persistDir, result, open } = await createStage([
-      appendLine("first"),
-      done,
-      appendLine("second"),
-      done,
-    ]);
+    const { stage, persistDir, result, open } = await createStage(appendTwice);
     const first = await open({ persistDir });
     await first.evaluate();
     const id = first.section.containerId;
@@ -91,12 +88,7 @@ describe("a workspace of another process", () => {
   });
 
   test("continues in its container without persistDir, with the files that only it has", async () => {
-    const { stage, mounted, result, open } = await createStage([
-      appendLine("first"),
-      done,
-      appendLine("second"),
-      done,
-    ]);
+    const { stage, mounted, result, open } = await createStage(appendTwice);
     const first = await open({ syncPolicy: "eachTurn", syncDestination: result });
     await first.evaluate();
     await first.session.close(); // the section is not cleaned up

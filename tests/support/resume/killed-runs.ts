@@ -102,12 +102,9 @@ export class KilledRuns implements AsyncDisposable {
     count: number,
     changes: Partial<KilledRunOptions> = {},
   ): Promise<FinishedRun> {
-    const store = new MemorySessionStore();
-    const kept = records.slice(0, count);
-    store.lines.set(ID, kept);
-    this.#model.turns = this.#earlierTurns + countTurns(kept);
+    const { store, session } = await openAfter(records, count);
+    this.#model.turns = this.#earlierTurns + countTurns(records.slice(0, count));
     this.#model.strange = [];
-    const session = await Session.openOrCreate(store, ID, [], { bus: recordingBus() });
     return await this.#run(store, session, { resume: true }, changes);
   }
 
@@ -157,6 +154,17 @@ export class KilledRuns implements AsyncDisposable {
       bus: session.bus as FinishedRun["bus"],
     };
   }
+}
+
+/** Opens the session as it is if the process is killed after its first `count` records. */
+export async function openAfter(
+  records: readonly string[],
+  count: number,
+): Promise<{ readonly store: MemorySessionStore; readonly session: Session }> {
+  const store = new MemorySessionStore();
+  store.lines.set(ID, records.slice(0, count));
+  const session = await Session.openOrCreate(store, ID, [], { bus: recordingBus() });
+  return { store, session };
 }
 
 /** Answers by the number of the turn, and remembers the requests of the first run. */
@@ -265,14 +273,16 @@ function hasLostCall(records: readonly string[]): boolean {
   return open.length > 0;
 }
 
-interface StoredEvent {
+/** The fields of a stored event that tests read. */
+export interface StoredEvent {
   readonly type?: string;
   readonly isResumed?: boolean;
   readonly callId?: string;
   readonly turn?: number;
 }
 
-function listEvents(line: string): readonly StoredEvent[] {
+/** Lists the events of a record. */
+export function listEvents(line: string): readonly StoredEvent[] {
   const record = JSON.parse(line);
   if (record.kind === "event") return [record.event];
   return record.kind === "events" ? record.events.map(({ event }: { event: object }) => event) : [];

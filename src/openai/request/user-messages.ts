@@ -9,7 +9,7 @@ import {
 } from "../../files/read-attachment.ts";
 import type { Attachment } from "../../prompt/attachment.ts";
 import { type InputPart, isTextPart } from "../../prompt/input.ts";
-import type { WireContent, WireMessage } from "../wire.ts";
+import type { WireContent, WireItem, WireMessage } from "../wire.ts";
 
 /** The API's limit for one file. */
 const LIMIT: AttachmentLimit = {
@@ -17,8 +17,18 @@ const LIMIT: AttachmentLimit = {
   remedy: "upload a larger file with uploadFile and attach its fileId",
 };
 
+/** Creates the user messages of a first turn: a prompt's files and images, then the user's input. */
+export async function createUserMessages(
+  attachments: readonly Attachment[],
+  input: readonly InputPart[],
+): Promise<readonly WireItem[]> {
+  const attached = await createAttachmentMessage(attachments);
+  const message = await createInputMessage(input);
+  return [attached, message].filter((one) => one !== null).map((one) => ({ ...one }));
+}
+
 /** Creates the message with a prompt's files and images; `null` if there are no attachments. */
-export async function createAttachmentMessage(
+async function createAttachmentMessage(
   attachments: readonly Attachment[],
 ): Promise<WireMessage | null> {
   if (attachments.length === 0) return null;
@@ -31,7 +41,7 @@ export async function createAttachmentMessage(
  * Creates the message with the user's input; `null` if there is none. Text alone is sent as a string,
  * other input as parts in their order.
  */
-export async function createInputMessage(input: readonly InputPart[]): Promise<WireMessage | null> {
+async function createInputMessage(input: readonly InputPart[]): Promise<WireMessage | null> {
   const [first, ...others] = input;
   if (!first) return null;
   if (isTextPart(first) && others.length === 0) return { ...USER_MESSAGE, content: first.text };

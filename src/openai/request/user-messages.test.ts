@@ -27,7 +27,7 @@ const sendAttachments = async (...files: readonly Attachment[]) => {
   return Object(bodies[0]?.["input"])[1];
 };
 
-describe("createAttachmentMessage() sends", () => {
+describe("createUserMessages() sends", () => {
   test("a stored file by its id", async () => {
     expect(await sendAttachments({ fileId: "file-1" })).toEqual({
       type: "message",
