@@ -1,7 +1,12 @@
 import { findJsonProblem } from "../../base/json.ts";
+import type { WorkspaceManifest } from "../../prompt/sections/workspace-slice.ts";
 import { toJsonData } from "../../tools/tool-result.ts";
-import type { ToolInvoked } from "../events.ts";
-import { type FileKeeper, publishWithFiles } from "../resume/keep-files.ts";
+import {
+  type AdapterEvent,
+  type EventPublisher,
+  publishEvent,
+  type ToolInvoked,
+} from "../events.ts";
 
 /** The content of `ToolInvoked` for a call. */
 export type Invocation = Pick<
@@ -9,9 +14,18 @@ export type Invocation = Pick<
   "name" | "callId" | "params" | "result" | "renderedOutput" | "usage" | "durationMs" | "origin"
 >;
 
+/** An evaluation whose calls may change the files of a workspace. */
+export interface FileKeeper extends EventPublisher {
+  /** Whether each step is stored before its effects. */
+  readonly isDurable: boolean;
+  /** Keeps the files of the prompt's workspace. @default the client has none */
+  readonly keepFiles?: (() => Promise<WorkspaceManifest | null>) | undefined;
+}
+
 /**
- * Publishes `ToolInvoked`, together with the files that the call changed. Stored sessions record it, so params and values that are not JSON are converted
- * for them; the model and the caller get them as they are.
+ * Publishes `ToolInvoked`. In a stored session, the files that the call may have changed are kept first, and both
+ * are in one record: a call that counts as answered has its files, and one that runs again starts without them.
+ * Params and values that are not JSON are converted there; the model and the caller get them as they are.
  */
 export async function publishInvocation(
   evaluation: FileKeeper,
@@ -19,7 +33,15 @@ export async function publishInvocation(
 ): Promise<void> {
   const isStorable = !evaluation.session.isStored || findJsonProblem(invocation) === null;
   const event = isStorable ? invocation : toStorable(invocation);
-  await publishWithFiles(evaluation, { type: "ToolInvoked", ...event });
+  const kept = evaluation.isDurable ? await evaluation.keepFiles?.() : null;
+  publishEvent(evaluation, { type: "ToolInvoked", ...event }, ...toKeptEvents(kept));
+}
+
+/** Returns the event for files that were kept, if any were. */
+export function toKeptEvents(
+  manifest: WorkspaceManifest | null | undefined,
+): readonly AdapterEvent[] {
+  return manifest ? [{ type: "WorkspaceKept", manifest }] : [];
 }
 
 function toStorable(invocation: Invocation): Invocation {

@@ -1,9 +1,9 @@
 import { getErrorMessage } from "../../base/errors.ts";
 import { PromptEvaluationError } from "../../base/evaluation-errors.ts";
+import { toKeptEvents } from "../calls/publish-invocation.ts";
 import type { Evaluation, Progress } from "../evaluation.ts";
 import { publishEvent } from "../events.ts";
 import type { ModelClient, Turn } from "../model-client.ts";
-import { toKeptEvents } from "../resume/keep-files.ts";
 import { toStepEvents } from "./publish-turn.ts";
 
 /** Lets the client work on the conversation after the answer. Only reports errors: the answer counts. */

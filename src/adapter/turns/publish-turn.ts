@@ -1,8 +1,8 @@
 import { shortenContent } from "../../base/redact.ts";
+import { toKeptEvents } from "../calls/publish-invocation.ts";
 import type { Evaluation } from "../evaluation.ts";
 import { type AdapterEvent, publishEvent, type TurnCompleted } from "../events.ts";
 import type { DelegatedCall, DelegatedCallData, HostedCall, Turn } from "../model-client.ts";
-import { toKeptEvents } from "../resume/keep-files.ts";
 
 /** Publishes `TurnCompleted`, together with the change of the session's stored conversation. */
 export function publishTurn(
