@@ -12,7 +12,7 @@ import type { StormSettings } from "./support/storm/storm-main.ts";
 import { startStormProvider } from "./support/storm/storm-provider.ts";
 import { openStormStore, type StormStore } from "./support/storm/storm-store.ts";
 
-/** Kills per store. `.ci/run` sets 200. */
+/** Kills per store. `.ci/run` sets 50, `npm run storm` 200. */
 const KILLS = Number(process.env["WINK_KILLS"] ?? 4);
 const STEPS = 6;
 /** A turn for each step, and the answer. */
