@@ -36,8 +36,8 @@ export interface Evaluation extends EventPublisher {
   readonly isNested: boolean;
   /** Whether each step is stored before its effects: in stored sessions, unless it is nested. */
   readonly isDurable: boolean;
-  /** Keeps the files of the prompt's workspace. @default the client has none */
-  readonly keepFiles?: (() => Promise<WorkspaceManifest | null>) | undefined;
+  /** Keeps the files of the prompt's workspace; `null` if there are none, or none have changed. */
+  keepFiles(): Promise<WorkspaceManifest | null>;
   /** Called at each barrier. */
   readonly [onBarrier]?: BarrierListener | undefined;
 }

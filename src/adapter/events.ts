@@ -351,13 +351,13 @@ export function publishEvent(
   event: AdapterEvent,
   ...others: readonly AdapterEvent[]
 ): void {
-  const stamp: EventStamp = {
+  const common = {
     sessionId: session.id,
     promptName: prompt.name,
     adapter: adapterName,
     createdAt: new Date(clock.now()).toISOString(),
-    ...(isNested && { nested: true }),
   };
+  const stamp: EventStamp = isNested ? { ...common, nested: true } : common;
   const addStamp = (each: AdapterEvent) => Object.freeze({ ...stamp, ...each });
   session.dispatch(addStamp(event), ...others.map(addStamp));
 }

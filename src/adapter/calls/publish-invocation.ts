@@ -14,27 +14,19 @@ export type Invocation = Pick<
   "name" | "callId" | "params" | "result" | "renderedOutput" | "usage" | "durationMs" | "origin"
 >;
 
-/** An evaluation whose calls may change the files of a workspace. */
-export interface FileKeeper extends EventPublisher {
-  /** Whether each step is stored before its effects. */
-  readonly isDurable: boolean;
-  /** Keeps the files of the prompt's workspace. @default the client has none */
-  readonly keepFiles?: (() => Promise<WorkspaceManifest | null>) | undefined;
-}
-
 /**
- * Publishes `ToolInvoked`. In a stored session, the files that the call may have changed are kept first, and both
- * are in one record: a call that counts as answered has its files, and one that runs again starts without them.
- * Params and values that are not JSON are converted there; the model and the caller get them as they are.
+ * Publishes `ToolInvoked`, in one record with the files that the call may have changed, if they were `kept`: a call
+ * that counts as answered has its files, and one that runs again starts without them. Params and values that are not
+ * JSON are converted for a stored session; the model and the caller get them as they are.
  */
-export async function publishInvocation(
-  evaluation: FileKeeper,
+export function publishInvocation(
+  publisher: EventPublisher,
   invocation: Invocation,
-): Promise<void> {
-  const isStorable = !evaluation.session.isStored || findJsonProblem(invocation) === null;
+  kept: WorkspaceManifest | null,
+): void {
+  const isStorable = !publisher.session.isStored || findJsonProblem(invocation) === null;
   const event = isStorable ? invocation : toStorable(invocation);
-  const kept = evaluation.isDurable ? await evaluation.keepFiles?.() : null;
-  publishEvent(evaluation, { type: "ToolInvoked", ...event }, ...toKeptEvents(kept));
+  publishEvent(publisher, { type: "ToolInvoked", ...event }, ...toKeptEvents(kept));
 }
 
 /** Returns the event for files that were kept, if any were. */

@@ -191,7 +191,8 @@ async function publishResult(
   invocation: Pick<Invocation, "params" | "result" | "usage" | "durationMs" | "origin">,
 ): Promise<void> {
   const renderedOutput = renderValue(invocation.result.value, tool?.render);
-  await publishInvocation(evaluation, { name, callId, ...invocation, renderedOutput });
+  const kept = evaluation.isDurable ? await evaluation.keepFiles() : null;
+  publishInvocation(evaluation, { name, callId, ...invocation, renderedOutput }, kept);
 }
 
 function rejectParams(given: unknown, problem: string): RejectedToolParams {

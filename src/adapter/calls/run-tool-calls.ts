@@ -96,11 +96,12 @@ function listStartingCalls(group: readonly PendingCall[]): readonly ToolCall[] {
   });
 }
 
-async function runPendingCall(
+/** Runs a call, unless its outcome is known. */
+function runPendingCall(
   { prepared, fate }: PendingCall,
   evaluation: Evaluation,
   scope: Scope,
-): Promise<ToolResult<unknown>> {
+): Promise<ToolResult<unknown>> | ToolResult<unknown> {
   if (fate.state === "answered") return fate.invoked.result;
   const isStarted = fate.state === "started";
   // A call that was started and no longer has a tool, or other params, may have taken effect.
@@ -109,9 +110,7 @@ async function runPendingCall(
   }
   const isLost = isStarted && prepared.tool.effects === "once";
   const run = () => runToolCall(prepared, evaluation, scope, { isLost });
-  return prepared.tool.parallel
-    ? await runFencedCall(run)
-    : await runInTransaction(evaluation, run);
+  return prepared.tool.parallel ? runFencedCall(run) : runInTransaction(evaluation, run);
 }
 
 /** Publishes the event and returns the text for the model: the result, followed by feedback. */
@@ -127,7 +126,8 @@ async function createAnswer(
   const renderedOutput = isStored ? fate.invoked.renderedOutput : renderValue(result.value, render);
   if (!isStored) {
     const invocation = { name, callId, params, result, renderedOutput };
-    await publishInvocation(evaluation, { ...invocation, usage, durationMs });
+    const kept = evaluation.isDurable ? await evaluation.keepFiles() : null;
+    publishInvocation(evaluation, { ...invocation, usage, durationMs }, kept);
   }
   const hasFeedback = evaluation.prompt.template.feedback.length > 0;
   const feedback = hasFeedback ? await collectFeedback(evaluation) : "";
