@@ -68,7 +68,7 @@ export const workspaceSlice = addLibrarySlice(
 
 /** Returns a session's knowledge of a section's workspace, or `null`. */
 export function findWorkspace({ sections }: KeptWorkspaces, section: string): KeptWorkspace | null {
-  return Object.hasOwn(sections, section) ? (sections[section] ?? null) : null;
+  return (Object.hasOwn(sections, section) && sections[section]) || null;
 }
 
 function applyManifest(
