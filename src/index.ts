@@ -79,6 +79,7 @@ export {
 } from "./tools/sequential-dependency.ts";
 export { Tool, type ToolOptions, type ToolRenderer } from "./tools/tool.ts";
 export type {
+  NeedsApproval,
   ToolContext,
   ToolEffects,
   ToolHandler,
