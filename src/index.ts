@@ -251,6 +251,12 @@ export { SnapshotError, SnapshotRestoreError } from "./session/snapshot-errors.t
 
 // Adapters
 
+export type {
+  ApprovalDecision,
+  ApprovalRequest,
+  Approver,
+} from "./adapter/approvals/approval-request.ts";
+export { EvaluationParkedError } from "./adapter/approvals/evaluation-parked-error.ts";
 export { evaluate } from "./adapter/evaluate.ts";
 export type {
   DeepPartial,

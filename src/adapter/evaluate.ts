@@ -110,6 +110,8 @@ async function runEvaluation<Output>(
     visibility: readVisibility({ session, prompt }),
     isNested,
     isDurable: start !== null,
+    approval: settings,
+    parked: [],
     keepFiles: () => client.keepFiles?.() ?? Promise.resolve(null),
     [onBarrier]: settings[onBarrier],
   };

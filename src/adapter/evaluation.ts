@@ -11,6 +11,8 @@ import type { OpenResources } from "../tools/open-resources.ts";
 import type { Resources } from "../tools/resources.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { ToolContext } from "../tools/tool-context.ts";
+import type { ApprovalRequest } from "./approvals/approval-request.ts";
+import type { ApprovalSettings } from "./approvals/decide-approval.ts";
 import type { SettledCall } from "./calls/combine-outputs.ts";
 import type { EventPublisher } from "./events.ts";
 import type { Guard } from "./guard.ts";
@@ -36,6 +38,10 @@ export interface Evaluation extends EventPublisher {
   readonly isNested: boolean;
   /** Whether each step is stored before its effects: in stored sessions, unless it is nested. */
   readonly isDurable: boolean;
+  /** How calls that need approval are decided. */
+  readonly approval: Pick<ApprovalSettings, "approve" | "approvals">;
+  /** Calls of the turn that wait for approval, so that the evaluation stops after the turn's other calls. */
+  readonly parked: ApprovalRequest[];
   /** Keeps the files of the prompt's workspace; `null` if there are none, or none have changed. */
   keepFiles(): Promise<WorkspaceManifest | null>;
   /** Called at each barrier. */

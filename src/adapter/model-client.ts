@@ -5,7 +5,7 @@ import type { WorkspaceManifest } from "../prompt/sections/workspace-slice.ts";
 import type { Citation } from "../tools/hosted/citation.ts";
 import type { HostedTool } from "../tools/hosted-tool.ts";
 import type { Snapshotable } from "../tools/open-resources.ts";
-import type { ToolContext } from "../tools/tool-context.ts";
+import type { NeedsApproval, ToolContext } from "../tools/tool-context.ts";
 import type { ToolResult } from "../tools/tool-result.ts";
 import type { CompactionChange } from "./context-compacted.ts";
 import type { TurnObserver } from "./turn-observer.ts";
@@ -261,6 +261,8 @@ export interface DelegatedCall<Output = unknown> extends DelegatedCallData {
    * @default none
    */
   readonly touches?: readonly Snapshotable[] | undefined;
+  /** Whether the call waits for approval before it runs. @default false */
+  readonly needsApproval?: NeedsApproval<unknown> | undefined;
   /** Runs the call. Throwing makes it a failed call. */
   run(context: ToolContext): Promise<HostedOutcome<Output>>;
 }

@@ -89,6 +89,7 @@ export const shellCodec: HostedToolCodec<ShellConfig, ShellResult> = {
     return open.map((one) => ({
       ...identifyCall(one.item, tool),
       params: readShellParams(one.item),
+      needsApproval: tool.live.needsApproval,
       run: (context) => runShell(one, tool, context),
     }));
   },
