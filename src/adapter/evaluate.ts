@@ -112,6 +112,7 @@ async function runEvaluation<Output>(
     isDurable: start !== null,
     approval: settings,
     parked: [],
+    usedApprovals: new Set(),
     keepFiles: () => client.keepFiles?.() ?? Promise.resolve(null),
     [onBarrier]: settings[onBarrier],
   };

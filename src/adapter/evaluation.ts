@@ -42,6 +42,8 @@ export interface Evaluation extends EventPublisher {
   readonly approval: Pick<ApprovalSettings, "approve" | "approvals">;
   /** Calls of the turn that wait for approval, so that the evaluation stops after the turn's other calls. */
   readonly parked: ApprovalRequest[];
+  /** Keys of calls that were decided about and that the model may make again. */
+  readonly usedApprovals: Set<string>;
   /** Keeps the files of the prompt's workspace; `null` if there are none, or none have changed. */
   keepFiles(): Promise<WorkspaceManifest | null>;
   /** Called at each barrier. */

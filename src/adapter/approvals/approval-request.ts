@@ -24,4 +24,4 @@ export interface ApprovalRequest {
 export type ApprovalDecision = "approve" | "deny" | "park";
 
 /** Decides about a call, for example by asking a person. An error denies the call. */
-export type Approver = (request: ApprovalRequest) => ApprovalDecision | Promise<ApprovalDecision>;
+export type Approver = (request: ApprovalRequest) => Promise<ApprovalDecision>;

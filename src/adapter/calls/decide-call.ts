@@ -1,17 +1,11 @@
 import { raceAbort } from "../../base/clock.ts";
+import { digestText } from "../../base/digest-text.ts";
 import { getErrorMessage } from "../../base/errors.ts";
 import { findDenial } from "../../tools/policy.ts";
-import type { NeedsApproval, ToolContext } from "../../tools/tool-context.ts";
+import type { ToolContext } from "../../tools/tool-context.ts";
+import type { ApprovableCall } from "../approvals/approvable-call.ts";
 import { APPROVED, decideApproval, type Verdict } from "../approvals/decide-approval.ts";
 import { createToolContext, type Evaluation } from "../evaluation.ts";
-
-/** A call that may need approval. */
-export interface ApprovableCall {
-  readonly name: string;
-  readonly callId: string;
-  readonly params: unknown;
-  readonly needsApproval: NeedsApproval<unknown>;
-}
 
 /**
  * Decides whether a call may run. Call it before the call is recorded as started. A call that is parked is added to
@@ -37,20 +31,42 @@ async function decideInContext(
   context: ToolContext,
 ): Promise<Verdict> {
   const { name, callId, params } = call;
-  const { prompt, session, guard, approval, parked } = evaluation;
+  const { prompt, session, guard, isDurable, parked } = evaluation;
   const early = await findEarlyVerdict(call, evaluation, context);
   if (early) return early;
+  const key = call.isRepeated ? await createRepeatedKey(call, evaluation) : context.callKey;
   const request = Object.freeze({
-    key: context.callKey,
+    key,
     callId,
     name,
     params,
     promptName: prompt.name,
     sessionId: session.id,
   });
-  const verdict = await decideApproval(request, { ...evaluation, ...approval }, guard.signal);
+  const settings = { ...selectApproval(call, key, evaluation), isDurable };
+  const verdict = await decideApproval(request, settings, guard.signal);
   if (verdict.kind === "parked") parked.push(request);
   return verdict;
+}
+
+/** Creates the key of a call that is identified by its params, because the model makes it again. */
+async function createRepeatedKey(
+  { name, params }: ApprovableCall,
+  { session }: Evaluation,
+): Promise<string> {
+  return `${session.id}:${name}:${await digestText(JSON.stringify(params))}`;
+}
+
+/** Leaves out decisions that were already used: each counts for one call. */
+function selectApproval(
+  { isRepeated = false }: ApprovableCall,
+  key: string,
+  { approval, usedApprovals }: Evaluation,
+): Evaluation["approval"] {
+  if (!isRepeated) return approval;
+  const isUsed = usedApprovals.has(key);
+  usedApprovals.add(key);
+  return isUsed ? { approve: approval.approve } : approval;
 }
 
 /** Returns the verdict on a call that a policy denies, or that needs no approval; `null` if it needs approval. */

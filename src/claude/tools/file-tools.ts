@@ -33,6 +33,7 @@ export const fileNativeTools: readonly FileTool[] = [
     description: "Write files in the working folder.",
     isReadOnly: false,
     codeField: "content",
+    toParams: (input) => ({ operation: "create", path: readString(input, "file_path") }),
     describe: (input, response) =>
       `${response["type"] === "update" ? "Overwrote" : "Created"} ${readString(input, "file_path")}`,
   }),
@@ -41,6 +42,7 @@ export const fileNativeTools: readonly FileTool[] = [
     description: "Change files in the working folder.",
     isReadOnly: false,
     codeField: "new_string",
+    toParams: (input) => ({ operation: "update", path: readString(input, "file_path") }),
     describe: (input) => `Edited ${readString(input, "file_path")}`,
   }),
 ];
@@ -67,7 +69,10 @@ export function createFileTools(permissionMode?: string): readonly HostedTool[] 
 
 function createFileTool(
   name: NativeName,
-  parts: Pick<FileTool, "kind" | "description" | "isReadOnly" | "codeField" | "describe">,
+  parts: Pick<
+    FileTool,
+    "kind" | "description" | "isReadOnly" | "codeField" | "toParams" | "describe"
+  >,
 ): FileTool {
   return {
     name,

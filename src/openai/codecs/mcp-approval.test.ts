@@ -107,7 +107,11 @@ describe("an MCP approval request", () => {
   });
 
   test("needs the approval of the evaluation without a callback, and secrets are not revealed", async () => {
-    const [withCallback] = mcpCodec.delegatedCalls?.([request], createTool(() => true)) ?? [];
+    const [withCallback] =
+      mcpCodec.delegatedCalls?.(
+        [request],
+        createTool(() => true),
+      ) ?? [];
     expect(withCallback?.needsApproval).toBe(false);
     const { outcome, answer } = await decide();
     const message = 'Approved the call to "bet" on "dice"';

@@ -105,8 +105,8 @@ export interface ShellToolOptions {
   /** Runs the commands. Required for the environment `"local"`, rejected for others. */
   readonly executor?: ShellExecutor | undefined;
   /**
-   * Whether commands wait for approval before they run locally: `approve` of `evaluate` decides. Rejected in a
-   * container environment, where the provider runs them. @default false
+   * Whether commands wait for approval before they run: `approve` of `evaluate` decides. OpenAI runs the commands of
+   * a container environment without asking, so there the adapter rejects it. @default false
    */
   readonly needsApproval?: NeedsApproval<ShellParams> | undefined;
 }
@@ -135,14 +135,13 @@ export function shellTool(
   const { environment = { type: "container" } } = config;
   rejectConflict(environment, "shellTool(config).environment");
   checkExecutor(executor, environment.type);
-  if (environment.type === "container") rejectApproval(needsApproval);
   return markChecked(
     new HostedTool({
       kind: "shell",
       name,
       description: "Run shell commands and read what they print.",
       config,
-      live: executor && { executor, needsApproval },
+      live: { ...(executor && { executor }), needsApproval },
     }),
   );
 }
@@ -186,14 +185,4 @@ function checkExecutor(
   const rule = "must be omitted in a container environment";
   const remedy = 'use { environment: { type: "local" } } to run commands locally';
   throw new PromptValidationError({ field, value: executor, rule, remedy });
-}
-
-function rejectApproval(needsApproval: NeedsApproval<ShellParams>): void {
-  if (needsApproval === false) return;
-  throw new PromptValidationError({
-    field: "shellTool(options).needsApproval",
-    value: needsApproval,
-    rule: "must be omitted in a container environment, because the provider runs the commands",
-    remedy: 'use { environment: { type: "local" } }, or omit it',
-  });
 }
