@@ -18,7 +18,8 @@ import { textBlock, toolUse } from "../support/claude/messages-server.ts";
 import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
 import { MemorySessionStore } from "../support/memory-session-store.ts";
 
-const bash = { content: [toolUse("Bash", { command: "echo deployed > out.txt" })] };
+/** Creates a call with an id of its own. */
+const createBash = () => ({ content: [toolUse("Bash", { command: "echo deployed > out.txt" })] });
 const done = { content: [textBlock("Done.")] };
 const park = async () => "park" as const;
 
@@ -70,7 +71,7 @@ describe.skipIf(sdkMissing)("on the real SDK", { timeout: SDK_TIMEOUT }, () => {
   );
 
   test("a command is run, denied or parked, and approved once when the model repeats it", async () => {
-    const endpoint = await startScriptedServer([bash, bash, bash, done]);
+    const endpoint = await startScriptedServer([createBash(), createBash(), createBash(), done]);
     const store = new MemorySessionStore();
     const tool = shellTool({}, { needsApproval: true });
     const asked: ApprovalRequest[] = [];
