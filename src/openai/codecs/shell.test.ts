@@ -90,7 +90,7 @@ describe("shellCodec.serialize() with needsApproval", () => {
       const asking = shellTool({}, { name: "bash", needsApproval });
       expect(() => shellCodec.serialize(asking, { model: "gpt-5", containerId: null })).toThrow(
         expect.objectContaining({
-          name: "PromptValidationError",
+          name: "InvalidOptionError",
           message: expect.stringMatching(
             /^Hosted tool "bash" needsApproval must be omitted in a container environment/,
           ),
