@@ -56,7 +56,7 @@ describe.skipIf(!chromiumPath)("the approval page in Chromium", () => {
     await browser[Symbol.asyncDispose]();
   });
 
-  test("shows the call of a killed process, and runs it once after the click on Approve", async () => {
+  test("shows a call that a killed process left behind, and runs it once after the click on Approve", async () => {
     const folder = await parkInKilledProcess();
     const page = await browser.open(await startServer(createApprovalApp(folder)));
     await page.expectValue('document.querySelector("h2")?.innerText ?? null', "deploy");

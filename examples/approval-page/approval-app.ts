@@ -8,8 +8,8 @@ import type { ApprovalRequest } from "weakincentives";
 import { readWaiting, runAgent } from "./agent.ts";
 
 /**
- * A page with the calls of a folder that wait for approval. A click continues the agent in this process. `path` has a
- * secret: whoever knows the whole URL may decide, so send it only to that person.
+ * Creates a page with the calls that wait for approval in a folder. A click continues the agent in this process. `path`
+ * has a secret, and everyone with the whole URL may decide: send it only to one person.
  */
 export function createApprovalApp(folder: string): { readonly app: Hono; readonly path: string } {
   const path = `/${randomBytes(24).toString("base64url")}`;

@@ -96,7 +96,7 @@ describe("a call that needs approval", () => {
     expect(runs).toEqual(["look"]);
   });
 
-  test("is decided by its params, and anything but false is a need", async () => {
+  test("is decided by its params, and only false means that none is needed", async () => {
     for (const [verdict, expected] of [
       [false, ["deploy", "look"]],
       [true, ["look"]],
@@ -132,7 +132,7 @@ describe("a call that needs approval", () => {
     expect([asked, runs]).toEqual([0, ["look"]]);
   });
 
-  test("ends with the evaluation if that is canceled meanwhile", async () => {
+  test("ends with the evaluation if that is canceled while approve waits", async () => {
     const { runs, prompt } = createTools();
     const canceling = new AbortController();
     const approve = () => {
@@ -158,7 +158,7 @@ async function park(prompt: Prompt, ...script: ScriptStep[]) {
 }
 
 describe("a parked call", () => {
-  test("stops the evaluation after the other calls of the turn, and says how to continue", async () => {
+  test("stops the evaluation after the other calls of the turn, and its error explains how to continue", async () => {
     const { runs, prompt } = createTools();
     const { error } = await park(prompt, both);
     expect(runs).toEqual(["look"]);
@@ -182,7 +182,7 @@ describe("a parked call", () => {
     expect(runs).toEqual(expected);
   });
 
-  test("is parked again if it is still not decided, and denied if no one is asked", async () => {
+  test("is parked again if it is still not decided, and denied without approve", async () => {
     const { runs, prompt } = createTools();
     const { store, error } = await park(prompt, both);
     const approve = async () => "park" as const;
