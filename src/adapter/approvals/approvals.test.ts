@@ -9,7 +9,9 @@ import { type ScriptStep, scriptedClient } from "../../testing/scripted-client.t
 import { HostedTool } from "../../tools/hosted-tool.ts";
 import { Tool, type ToolOptions } from "../../tools/tool.ts";
 import { ToolResult } from "../../tools/tool-result.ts";
+import type { NestedOptions } from "../nested-adapter.ts";
 import type { EvaluateOptions } from "../provider-adapter.ts";
+import { onBarrier } from "../resume/barrier.ts";
 import type { ApprovalRequest } from "./approval-request.ts";
 import { EvaluationParkedError } from "./evaluation-parked-error.ts";
 
@@ -192,6 +194,29 @@ describe("a parked call", () => {
     const { read } = await run(prompt, { session, resume: true }, done);
     expect(read).toEqual([expect.stringMatching(NO_ONE), "look done"]);
     expect(runs).toEqual(["look"]);
+  });
+
+  test("continues in another process if its process is killed at the barrier", async () => {
+    const { runs, prompt } = createTools();
+    const store = new MemorySessionStore();
+    const killed = new MemorySessionStore();
+    const options: NestedOptions = {
+      session: await reopenSession(store),
+      approve: async () => "park",
+      [onBarrier]: async (barrier) => {
+        if (barrier === "parked") killed.lines.set("s", [...(store.lines.get("s") ?? [])]);
+      },
+    };
+    const parking = scriptedClient(both).evaluate(prompt, options);
+    const error = await parking.catch((reason: unknown) => reason);
+    if (!(error instanceof EvaluationParkedError)) throw error;
+    const approvals = Object.fromEntries(
+      error.approvals.map(({ key }) => [key, "approve" as const]),
+    );
+    const session = await reopenSession(killed);
+    const { read } = await run(prompt, { session, resume: true, approvals }, done);
+    expect(read).toEqual(["deploy done", "look done"]);
+    expect(runs).toEqual(["look", "deploy"]);
   });
 
   test("is listed with the others of its turn", async () => {
