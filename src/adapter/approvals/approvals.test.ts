@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { MemorySessionStore } from "../../../tests/support/memory-session-store.ts";
-import { reopenSession } from "../../../tests/support/resume/reopen-session.ts";
+import { copyStore, reopenSession } from "../../../tests/support/resume/reopen-session.ts";
 import { Prompt } from "../../prompt/prompt.ts";
 import { MarkdownSection } from "../../prompt/sections/markdown-section.ts";
 import { PromptTemplate } from "../../prompt/template.ts";
@@ -162,8 +162,9 @@ async function park(prompt: Prompt, ...script: ScriptStep[]) {
 describe("a parked call", () => {
   test("stops the evaluation after the other calls of the turn, and its error explains how to continue", async () => {
     const { runs, prompt } = createTools();
-    const { error } = await park(prompt, both);
+    const { error, store } = await park(prompt, both);
     expect(runs).toEqual(["look"]);
+    expect(store.claims.size).toBe(0); // any process can continue
     expect(error).toMatchObject({ phase: "tool", partial: { turns: 1 }, promptName: "test:run" });
     expect(error.approvals).toMatchObject([{ name: "deploy", key: "s:1:call_1_1" }]);
     expect(error.message).toBe(
@@ -199,12 +200,12 @@ describe("a parked call", () => {
   test("continues in another process if its process is killed at the barrier", async () => {
     const { runs, prompt } = createTools();
     const store = new MemorySessionStore();
-    const killed = new MemorySessionStore();
+    let killed = store;
     const options: NestedOptions = {
       session: await reopenSession(store),
       approve: async () => "park",
       [onBarrier]: async (barrier) => {
-        if (barrier === "parked") killed.lines.set("s", [...(store.lines.get("s") ?? [])]);
+        if (barrier === "parked") killed = copyStore(store);
       },
     };
     const parking = scriptedClient(both).evaluate(prompt, options);
@@ -215,6 +216,7 @@ describe("a parked call", () => {
     );
     const session = await reopenSession(killed);
     const { read } = await run(prompt, { session, resume: true, approvals }, done);
+    expect(killed).not.toBe(store);
     expect(read).toEqual(["deploy done", "look done"]);
     expect(runs).toEqual(["look", "deploy"]);
   });
