@@ -1,5 +1,6 @@
 import { checkKnownKeys, type KnownKeys } from "../base/errors.ts";
 import { answerCases } from "./contract/answers.ts";
+import { approvalCases, parkingCases } from "./contract/approvals.ts";
 import { compactionCases } from "./contract/compaction.ts";
 import { hostedCases } from "./contract/hosted.ts";
 import { limitCases } from "./contract/limits.ts";
@@ -66,7 +67,8 @@ export function adapterContract(
   const { workspace, compacts = false, resumes = false, streams = false } = options;
   const cases = [
     ...[...answerCases, ...toolCases, ...hostedCases, ...limitCases, ...messageCases],
-    ...(resumes ? resumingCases : []),
+    ...approvalCases,
+    ...(resumes ? [...resumingCases, ...parkingCases] : []),
     ...(streams ? streamingCases : []),
     ...(workspace ? workspaceCases(workspace) : []),
     ...(compacts ? compactionCases : []),

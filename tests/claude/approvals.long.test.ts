@@ -18,7 +18,7 @@ import { textBlock, toolUse } from "../support/claude/messages-server.ts";
 import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
 import { MemorySessionStore } from "../support/memory-session-store.ts";
 
-/** Creates a call with an id of its own. */
+/** Creates a call with a new id. */
 const createBash = () => ({ content: [toolUse("Bash", { command: "echo deployed > out.txt" })] });
 const done = { content: [textBlock("Done.")] };
 const park = async () => "park" as const;
@@ -49,7 +49,7 @@ describe.skipIf(sdkMissing)("on the real SDK", { timeout: SDK_TIMEOUT }, () => {
     ["approve", ["deploy"], "Deployed."],
     ["deny", [], "The call was not made: it was denied."],
   ] as const)(
-    "a parked call of a tool continues in another process with %s",
+    "a parked tool call continues in another process with %s",
     async (decision, expected, read) => {
       const { runs, prompt } = createDeploy();
       const endpoint = await startScriptedServer([
@@ -99,7 +99,7 @@ describe.skipIf(sdkMissing)("on the real SDK", { timeout: SDK_TIMEOUT }, () => {
     });
     expect(text).toBe("Done.");
     expect(await next.filesystem.readText("out.txt")).toBe("deployed\n");
-    expect(asked.map((request) => request.key)).toEqual([key]); // the third call is asked about again
+    expect(asked.map((request) => request.key)).toEqual([key]); // the third call needs another approval
     expect(endpoint.requests.at(-1)?.text).toContain("The call was not made: it was denied.");
     expect(endpoint.requests[1]?.text).toContain(
       "The call was not made yet: it waits for approval",

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { MemorySessionStore } from "../../../tests/support/memory-session-store.ts";
-import { reopenSession } from "../../../tests/support/resume/reopen-session.ts";
+import { copyStore, reopenSession } from "../../../tests/support/resume/reopen-session.ts";
 import { Prompt } from "../../prompt/prompt.ts";
 import { MarkdownSection } from "../../prompt/sections/markdown-section.ts";
 import { PromptTemplate } from "../../prompt/template.ts";
@@ -9,7 +9,9 @@ import { type ScriptStep, scriptedClient } from "../../testing/scripted-client.t
 import { HostedTool } from "../../tools/hosted-tool.ts";
 import { Tool, type ToolOptions } from "../../tools/tool.ts";
 import { ToolResult } from "../../tools/tool-result.ts";
+import type { NestedOptions } from "../nested-adapter.ts";
 import type { EvaluateOptions } from "../provider-adapter.ts";
+import { onBarrier } from "../resume/barrier.ts";
 import type { ApprovalRequest } from "./approval-request.ts";
 import { EvaluationParkedError } from "./evaluation-parked-error.ts";
 
@@ -96,7 +98,7 @@ describe("a call that needs approval", () => {
     expect(runs).toEqual(["look"]);
   });
 
-  test("is decided by its params, and anything but false is a need", async () => {
+  test("is decided by its params, and only false means that none is needed", async () => {
     for (const [verdict, expected] of [
       [false, ["deploy", "look"]],
       [true, ["look"]],
@@ -132,7 +134,7 @@ describe("a call that needs approval", () => {
     expect([asked, runs]).toEqual([0, ["look"]]);
   });
 
-  test("ends with the evaluation if that is canceled meanwhile", async () => {
+  test("ends with the evaluation if that is canceled while approve waits", async () => {
     const { runs, prompt } = createTools();
     const canceling = new AbortController();
     const approve = () => {
@@ -158,10 +160,11 @@ async function park(prompt: Prompt, ...script: ScriptStep[]) {
 }
 
 describe("a parked call", () => {
-  test("stops the evaluation after the other calls of the turn, and says how to continue", async () => {
+  test("stops the evaluation after the other calls of the turn, and its error explains how to continue", async () => {
     const { runs, prompt } = createTools();
-    const { error } = await park(prompt, both);
+    const { error, store } = await park(prompt, both);
     expect(runs).toEqual(["look"]);
+    expect(store.claims.size).toBe(0); // any process can continue
     expect(error).toMatchObject({ phase: "tool", partial: { turns: 1 }, promptName: "test:run" });
     expect(error.approvals).toMatchObject([{ name: "deploy", key: "s:1:call_1_1" }]);
     expect(error.message).toBe(
@@ -182,7 +185,7 @@ describe("a parked call", () => {
     expect(runs).toEqual(expected);
   });
 
-  test("is parked again if it is still not decided, and denied if no one is asked", async () => {
+  test("is parked again if it is still not decided, and denied without approve", async () => {
     const { runs, prompt } = createTools();
     const { store, error } = await park(prompt, both);
     const approve = async () => "park" as const;
@@ -192,6 +195,30 @@ describe("a parked call", () => {
     const { read } = await run(prompt, { session, resume: true }, done);
     expect(read).toEqual([expect.stringMatching(NO_ONE), "look done"]);
     expect(runs).toEqual(["look"]);
+  });
+
+  test("continues in another process if its process is killed at the barrier", async () => {
+    const { runs, prompt } = createTools();
+    const store = new MemorySessionStore();
+    let killed = store;
+    const options: NestedOptions = {
+      session: await reopenSession(store),
+      approve: async () => "park",
+      [onBarrier]: async (barrier) => {
+        if (barrier === "parked") killed = copyStore(store);
+      },
+    };
+    const parking = scriptedClient(both).evaluate(prompt, options);
+    const error = await parking.catch((reason: unknown) => reason);
+    if (!(error instanceof EvaluationParkedError)) throw error;
+    const approvals = Object.fromEntries(
+      error.approvals.map(({ key }) => [key, "approve" as const]),
+    );
+    const session = await reopenSession(killed);
+    const { read } = await run(prompt, { session, resume: true, approvals }, done);
+    expect(killed).not.toBe(store);
+    expect(read).toEqual(["deploy done", "look done"]);
+    expect(runs).toEqual(["look", "deploy"]);
   });
 
   test("is listed with the others of its turn", async () => {

@@ -81,7 +81,7 @@ async function findEarlyVerdict(
     if (denial !== null) return { kind: "denied", message: denial };
     const isNeeded =
       typeof needsApproval === "boolean" ? needsApproval : await needsApproval(params, context);
-    // Anything but `false` is a need: a function that returns nothing must not open a door.
+    // Anything but `false` is a need: a function that returns nothing must not approve the call.
     return isNeeded === false ? APPROVED : null;
   } catch (error) {
     guard.signal.throwIfAborted();

@@ -1,4 +1,4 @@
-import { PromptValidationError } from "../../base/errors.ts";
+import { InvalidOptionError } from "../../base/errors.ts";
 import { isPlainObject } from "../../base/freeze.ts";
 import {
   type ShellConfig,
@@ -111,7 +111,7 @@ export const shellCodec: HostedToolCodec<ShellConfig, ShellResult> = {
 /** The provider runs the commands of a container without asking. */
 function rejectApproval({ name, config, live: { needsApproval = false } }: LiveShellTool): void {
   if (isLocal(config) || needsApproval === false) return;
-  throw new PromptValidationError({
+  throw new InvalidOptionError({
     field: `Hosted tool "${name}" needsApproval`,
     value: needsApproval,
     rule: "must be omitted in a container environment, because the provider runs the commands",

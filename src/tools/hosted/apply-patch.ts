@@ -22,8 +22,13 @@ export interface ApplyPatchParams {
   readonly operation: string;
   /** Path of the file, relative to the file system's root. */
   readonly path: string;
-  /** The change in V4A format; omitted for a deletion. */
+  /**
+   * The change in V4A format; omitted for a deletion. On Claude, the removed text and the added text, with `-` and `+`
+   * before each line.
+   */
   readonly diff?: string | undefined;
+  /** Whether every occurrence of the removed text changes. Only on Claude. @default false */
+  readonly replaceAll?: boolean | undefined;
 }
 
 /** The outcome of all patches of an evaluation. */
