@@ -43,7 +43,8 @@ export async function review(runtime: Runtime): Promise<Reviewed> {
   const session = new Session();
   const events: object[] = [];
   session.bus.subscribe("*", (event) => {
-    if (event.type !== "TurnProgressed") events.push(event); // how many there are depends on the time
+    // How many there are depends on the time.
+    if (!/^(?:Turn|Workspace)Progressed$/.test(event.type)) events.push(event);
   });
   const folder = await mkdtemp(join(tmpdir(), "portable-review-"));
   const local = process.argv.includes("--live") ? null : url;

@@ -198,3 +198,16 @@ test("events have the adapter's name", async () => {
   await client.evaluate(prompt, { session: new Session({ bus }) });
   expect(bus.of("PromptExecuted")).toMatchObject([{ adapter: "local" }]);
 });
+
+test("TurnCompleted names the provider's stop reason only if the model stopped early", async () => {
+  const bus = recordingBus();
+  const steps = [
+    { text: "Th", finishReason: "length", stopReason: "max_output_tokens" },
+    { text: "Three.", finishReason: "stop", stopReason: "end_turn" },
+  ] as const;
+  for (const step of steps) {
+    await scriptedClient(step).evaluate(prompt, { session: new Session({ bus }) });
+  }
+  const reasons = bus.of("TurnCompleted").map(({ stopReason }) => stopReason);
+  expect(reasons).toEqual(["max_output_tokens", undefined]);
+});

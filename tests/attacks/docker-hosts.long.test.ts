@@ -180,8 +180,9 @@ describe.each(engines)("The host of $engine", (engine) => {
       const child = await startVictim(engine, root);
       expect(listContainers(engine, child.pid)).toHaveLength(1);
       child.kill("SIGKILL");
-      await expect.poll(() => listContainers(engine, child.pid), WAIT).toEqual([]);
-      return { through: listProcesses(root) };
+      const listLeftovers = () => [...listContainers(engine, child.pid), ...listProcesses(root)];
+      await expect.poll(listLeftovers, WAIT).toEqual([]);
+      return { through: listLeftovers() };
     },
   );
 

@@ -33,12 +33,13 @@ export function toStepEvents(
 function toDetails(turn: Omit<Turn, "text" | "toolCalls" | "usage" | "requestId">) {
   const { finishReason, responseId, model, citations, continues, costUsd, stopReason } = turn;
   const { delegatedCalls = [] } = turn;
+  const isEarly = finishReason !== "stop" && finishReason !== "tool_calls";
   return {
     ...{ finishReason, responseId, model },
     ...(citations.length > 0 && { citations }),
     ...(continues && { continues: true as const }),
     ...(costUsd !== undefined && { costUsd }),
-    ...(stopReason && { stopReason }),
+    ...(isEarly && stopReason && { stopReason }),
     ...(delegatedCalls.length > 0 && { delegatedCalls: delegatedCalls.map(toData) }),
   };
 }
