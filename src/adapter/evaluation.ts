@@ -16,6 +16,7 @@ import type { EventPublisher } from "./events.ts";
 import type { Guard } from "./guard.ts";
 import type { HostedCall, Turn } from "./model-client.ts";
 import { createNestedAdapter } from "./nested-adapter.ts";
+import type { PreparedSections } from "./prepare-prompt.ts";
 import type { ProviderAdapter } from "./provider-adapter.ts";
 import type { BarrierListener, onBarrier } from "./resume/barrier.ts";
 import { standingSlice } from "./resume/standing.ts";
@@ -30,6 +31,8 @@ export interface Evaluation extends EventPublisher {
   readonly resources: OpenResources;
   readonly guard: Guard;
   readonly logger: Logger;
+  /** The sections that were prepared before the prompt was rendered; `null` if none needs it. */
+  readonly sections: PreparedSections | null;
   /** The session's visibility state when the prompt was rendered. */
   readonly visibility: object | undefined;
   /** Whether a tool handler started the evaluation. */
