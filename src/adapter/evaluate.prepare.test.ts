@@ -3,7 +3,7 @@ import { MemorySessionStore } from "../../tests/support/memory-session-store.ts"
 import { PromptRenderError } from "../base/errors.ts";
 import { PromptEvaluationError } from "../base/evaluation-errors.ts";
 import { Prompt } from "../prompt/prompt.ts";
-import type { PrepareContext } from "../prompt/section.ts";
+import type { PrepareContext, Section } from "../prompt/section.ts";
 import { MarkdownSection } from "../prompt/sections/markdown-section.ts";
 import { PromptTemplate } from "../prompt/template.ts";
 import { Session } from "../session/session.ts";
@@ -20,21 +20,18 @@ class ListedSection extends MarkdownSection {
   onPrepare: (context: PrepareContext) => void | Promise<void> = () => {};
   #revision = 0;
 
-  constructor(
-    key = "listed",
-    options: Partial<ConstructorParameters<typeof MarkdownSection>[0]> = {},
-  ) {
-    super({ key, title: "Listed", template: "Use the tools.", ...options });
+  constructor(key = "listed", enabled: () => boolean = () => true) {
+    super({ key, title: "Listed", template: "Use the tools.", enabled });
   }
 
-  async prepare(context: PrepareContext): Promise<void> {
+  override async prepare(context: PrepareContext): Promise<void> {
     this.log.push("prepare");
     this.contexts.add(context);
     await this.onPrepare(context);
     this.names = this.listed;
   }
 
-  async release(context: PrepareContext): Promise<void> {
+  override async release(context: PrepareContext): Promise<void> {
     this.log.push(this.contexts.has(context) ? "release" : "release of an unknown context");
   }
 
@@ -60,7 +57,7 @@ function createTool(name: string, run: () => void): Tool {
   return new Tool({ name, description: "Does it.", params: null, handler });
 }
 
-const createPrompt = (...sections: readonly MarkdownSection[]) =>
+const createPrompt = (...sections: readonly Section[]) =>
   new Prompt(new PromptTemplate({ ns: "tests", key: "prepare", sections }));
 const call = (name: string) => ({ toolCalls: [{ name, arguments: {} }] });
 const done = { text: "Done." };
@@ -129,7 +126,7 @@ describe("evaluate() with a section that has prepare", () => {
 
   test("prepares a section that is enabled during the evaluation", async () => {
     let isOn = false;
-    const late = new ListedSection("late", { enabled: () => isOn });
+    const late = new ListedSection("late", () => isOn);
     const early = new ListedSection("early");
     late.listed = ["jump"];
     const client = scriptedClient(

@@ -20,13 +20,13 @@ class ListedSection extends MarkdownSection {
     super({ key: "listed", title: "Listed", template: "Use the listed tools." });
   }
 
-  async prepare(_context: PrepareContext): Promise<void> {
+  override async prepare(_context: PrepareContext): Promise<void> {
     this.steps.push("prepare");
     const later = this.#revision > 0 ? [createEcho("later", () => {})] : [];
     this.#tools = [createEcho("first", () => this.#change()), ...later];
   }
 
-  async release(_context: PrepareContext): Promise<void> {
+  override async release(_context: PrepareContext): Promise<void> {
     this.steps.push("release");
   }
 
