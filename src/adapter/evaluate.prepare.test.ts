@@ -8,6 +8,7 @@ import { MarkdownSection } from "../prompt/sections/markdown-section.ts";
 import { PromptTemplate } from "../prompt/template.ts";
 import { Session } from "../session/session.ts";
 import { scriptedClient } from "../testing/scripted-client.ts";
+import { sequentialDependency } from "../tools/sequential-dependency.ts";
 import { Tool } from "../tools/tool.ts";
 import { ToolResult } from "../tools/tool-result.ts";
 
@@ -209,6 +210,21 @@ describe("evaluate() with a section that has prepare", () => {
       'section "listed" tool must have a unique name, but section "other" also uses it',
     );
     expect([...(others ?? [])]).toEqual(["open_sections", "read_section", "look"]);
+  });
+
+  test("checks the names in policies after it has prepared the sections", async () => {
+    const createGuarded = (tool: string) => {
+      const section = new ListedSection();
+      section.listed = ["look", "jump"];
+      const policies = [sequentialDependency({ tool, after: ["look"] })];
+      const sections = [section];
+      return new Prompt(new PromptTemplate({ ns: "tests", key: "policy", sections, policies }));
+    };
+    const session = new Session();
+    await scriptedClient(done).evaluate(createGuarded("jump"), { session });
+    await expect(scriptedClient().evaluate(createGuarded("jmp"), { session })).rejects.toThrow(
+      /must name tools of the template, not "jmp", .* Did you mean "jump"\?/,
+    );
   });
 
   test("prepares and releases it when a stored answer is returned", async () => {

@@ -2,6 +2,7 @@ import { raceAbort } from "../base/clock.ts";
 import { getErrorMessage, InvalidOptionError, PromptRenderError } from "../base/errors.ts";
 import { PromptEvaluationError } from "../base/evaluation-errors.ts";
 import { deepFreeze } from "../base/freeze.ts";
+import { checkPolicyNames } from "../prompt/check-policy-names.ts";
 import { joinInputText } from "../prompt/input.ts";
 import { listSectionTools, type PlacedSection, RESERVED_NAMES } from "../prompt/outline.ts";
 import type { Prompt } from "../prompt/prompt.ts";
@@ -79,10 +80,20 @@ export class PreparedSections implements AsyncDisposable {
         !(this.#revisions.has(placed) && this.#revisions.get(placed) === placed.section.revision),
     );
     if (unprepared.length === 0) return;
+    const isFirst = this.#revisions.size === 0;
     const all = Promise.all(unprepared.map((placed) => this.#prepareSection(placed)));
     await raceAbort(all, this.#signal);
-    // The template checked the names of the tools that the sections had then.
-    checkToolNames(listSectionTools(enabled), this.#prompt.template.name);
+    this.#checkNames(enabled, isFirst);
+  }
+
+  /** Checks what the template could not check, because sections had no tools then. */
+  #checkNames(enabled: readonly PlacedSection[], isFirst: boolean): void {
+    const { template } = this.#prompt;
+    checkToolNames(listSectionTools(enabled), template.name);
+    const isComplete = template.outline.every(
+      (placed) => !placed.section.prepare || this.#revisions.has(placed),
+    );
+    if (isFirst && isComplete) checkPolicyNames(listSectionTools(template.outline), template);
   }
 
   async #prepareSection(placed: PlacedSection): Promise<void> {

@@ -2,9 +2,13 @@ import { WinkError } from "../base/errors.ts";
 
 /**
  * Limits the body of a response, so that a server cannot fill the memory: in total, or for a stream of events
- * per event. The body fails when the limit is exceeded.
+ * per event. When the limit is exceeded, the body fails and `onExceeded` is called with the problem.
  */
-export function boundResponse(response: Response, maxBytes: number): Response {
+export function boundResponse(
+  response: Response,
+  maxBytes: number,
+  onExceeded: (problem: string) => void,
+): Response {
   const { body, status, statusText, headers, url } = response;
   if (body === null || status < 200) return response;
   const isStream = /^text\/event-stream\b/i.test(headers.get("content-type") ?? "");
@@ -13,7 +17,9 @@ export function boundResponse(response: Response, maxBytes: number): Response {
     transform(chunk, controller) {
       if (counter(chunk) > maxBytes) {
         const what = isStream ? "an event" : "a response";
-        throw new WinkError(`The MCP server sent ${what} of more than ${maxBytes} bytes.`);
+        const problem = `It sent ${what} of more than ${maxBytes} bytes.`;
+        onExceeded(problem);
+        throw new WinkError(problem);
       }
       controller.enqueue(chunk);
     },

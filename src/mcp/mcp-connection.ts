@@ -37,6 +37,8 @@ export class McpConnection {
   readonly #transport: StdioTransport | StreamableHTTPClientTransport | null;
   readonly #timeoutMs: number;
   #isClosed = false;
+  /** Why the connection was ended from this side. */
+  #end = "";
   #detach: () => void = () => {};
 
   private constructor(
@@ -59,10 +61,14 @@ export class McpConnection {
   ): Promise<McpConnection> {
     if ("client" in server) return McpConnection.#attach(server.client, server, options);
     const loaded = await loadMcpClient();
+    const onExceeded = (problem: string) => {
+      connection.#end = problem;
+      void client.close().catch(() => {}); // otherwise the call would wait for the rest
+    };
     const transport =
       "command" in server
         ? new StdioTransport(server, loaded)
-        : createHttpTransport(server, loaded);
+        : createHttpTransport(server, loaded, onExceeded);
     const client = createClient(loaded, server, options);
     const connection = new McpConnection(server, client, transport, options);
     client.onclose = () => {
@@ -86,7 +92,9 @@ export class McpConnection {
   /** Uses the caller's client. Its other notifications stay with the caller's handlers. */
   static #attach(client: Client, server: McpServer, options: McpConnectionOptions): McpConnection {
     if (client.transport === undefined) {
-      throw new WinkError("The MCP client is not connected. Await client.connect(transport) first.");
+      throw new WinkError(
+        "The MCP client is not connected. Await client.connect(transport) first.",
+      );
     }
     const connection = new McpConnection(server, client, null, options);
     const before = client.fallbackNotificationHandler;
@@ -160,7 +168,8 @@ export class McpConnection {
   explain(problem: string, cause: unknown): WinkError {
     const secrets = listMcpSecrets(this.#server);
     const why = cutText(redactText(getErrorMessage(cause), secrets), MCP_LIMITS.errorChars);
-    const end = this.#transport instanceof StdioTransport ? this.#transport.describeEnd() : "";
+    const end =
+      this.#transport instanceof StdioTransport ? this.#transport.describeEnd() : this.#end;
     const output = redactText(cutText(end, MCP_LIMITS.stderrChars + 100), secrets);
     const remedy = isUnauthorized(cause) ? "Pass a token in headers, or an authProvider." : "";
     const server = `The MCP server ${describeMcpServer(this.#server)}`;
@@ -211,9 +220,11 @@ function createClient(
 function createHttpTransport(
   { url, headers = {}, fetch = globalThis.fetch, authProvider }: McpHttpServer,
   { StreamableHTTPClientTransport }: McpClientModule,
+  onExceeded: (problem: string) => void,
 ): StreamableHTTPClientTransport {
   return new StreamableHTTPClientTransport(new URL(url), {
-    fetch: async (input, init) => boundResponse(await fetch(input, init), MCP_LIMITS.messageBytes),
+    fetch: async (input, init) =>
+      boundResponse(await fetch(input, init), MCP_LIMITS.messageBytes, onExceeded),
     requestInit: { headers },
     ...(authProvider === undefined ? {} : { authProvider }),
   });

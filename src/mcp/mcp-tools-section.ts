@@ -11,7 +11,7 @@ import { validate } from "../base/schema/schema.ts";
 import { emitWarning } from "../base/warn.ts";
 import { type PrepareContext, Section } from "../prompt/section.ts";
 import type { ToolPolicy } from "../tools/policy.ts";
-import { checkNeedsApproval, Tool } from "../tools/tool.ts";
+import { checkEffects, checkNeedsApproval, Tool } from "../tools/tool.ts";
 import type { NeedsApproval, ToolContext, ToolEffects } from "../tools/tool-context.ts";
 import { ToolResult } from "../tools/tool-result.ts";
 import { McpConnection } from "./mcp-connection.ts";
@@ -118,6 +118,7 @@ export class McpToolsSection extends Section implements AsyncDisposable {
     checkPrefix(prefix);
     checkMilliseconds(options.timeoutMs, "timeoutMs");
     checkMilliseconds(options.callTimeoutMs, "callTimeoutMs");
+    checkEffects(options.effects, "McpToolsSection.effects");
     checkNeedsApproval(options.needsApproval, "McpToolsSection.needsApproval");
     this.#options = Object.freeze({ ...options, key, server });
     this.#selection = {
@@ -138,7 +139,7 @@ export class McpToolsSection extends Section implements AsyncDisposable {
     this.#holders.set(context, reports);
     if (this.#aborter.signal.aborted) this.#aborter = new AbortController();
     try {
-      if (this.#isStale || this.#connection?.isClosed) {
+      if (this.#loading || this.#isStale || this.#connection?.isClosed) {
         await raceAbort(this.#loading ?? this.#startLoading(), context.signal);
       }
       this.#checkClashes(context, isFirst);
