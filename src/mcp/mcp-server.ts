@@ -4,12 +4,7 @@ import type {
   FetchLike,
   OAuthClientProvider,
 } from "@modelcontextprotocol/client";
-import {
-  checkKnownKeys,
-  InvalidOptionError,
-  type KnownKeys,
-  PromptValidationError,
-} from "../base/errors.ts";
+import { checkKnownKeys, type KnownKeys, PromptValidationError } from "../base/errors.ts";
 
 /** A server that runs as a child process and is reached over its standard input and output. */
 export interface McpStdioServer {
@@ -106,7 +101,7 @@ function copyTexts(
 ): Readonly<Record<string, string>> {
   const wrong = Object.entries(Object(texts)).find(([, value]) => !isString(value));
   if (!wrong) return Object.freeze({ ...texts });
-  throw new InvalidOptionError({
+  throw new PromptValidationError({
     field: `${field}.${name}.${wrong[0]}`,
     value: wrong[1],
     rule: "must be a string",

@@ -73,6 +73,13 @@ describe("StdioTransport", () => {
     await expect(transport.start()).rejects.toThrow("ENOENT");
     await transport.close();
   });
+
+  test("rejects on a runtime without Node's modules", async () => {
+    const transport = new StdioTransport({ command: "a" }, client, { find: () => undefined });
+    await expect(transport.start()).rejects.toThrow(
+      "A server with a command needs Node. Use a server with a url on this runtime.",
+    );
+  });
 });
 
 test("listSafeVariables() selects what the MCP client selects, and no functions of a shell", () => {

@@ -7,6 +7,13 @@ import type { McpClientModule } from "./load-mcp-client.ts";
 import { MCP_LIMITS } from "./mcp-limits.ts";
 import type { McpStdioServer } from "./mcp-server.ts";
 
+/** What a {@link StdioTransport} uses of its runtime. */
+export interface StdioRuntime {
+  readonly clock: Clock;
+  /** Looks up a built-in module without importing it. */
+  readonly find: typeof findBuiltinModule;
+}
+
 /**
  * Runs a server as a child process in its own process group, without a shell. Unlike the transport of the MCP
  * client, it ends the whole group, and keeps the end of the error output instead of printing it.
@@ -17,6 +24,7 @@ export class StdioTransport implements Transport {
   onmessage?: ((message: JSONRPCMessage) => void) | undefined;
   readonly #server: McpStdioServer;
   readonly #clock: Clock;
+  readonly #find: typeof findBuiltinModule;
   readonly #serialize: McpClientModule["serializeMessage"];
   readonly #buffer: ReadBuffer;
   readonly #exited = Promise.withResolvers<void>();
@@ -24,9 +32,14 @@ export class StdioTransport implements Transport {
   #stderr = "";
   #end: string | null = null;
 
-  constructor(server: McpStdioServer, client: McpClientModule, clock: Clock = systemClock) {
+  constructor(
+    server: McpStdioServer,
+    client: McpClientModule,
+    { clock = systemClock, find = findBuiltinModule }: Partial<StdioRuntime> = {},
+  ) {
     this.#server = server;
     this.#clock = clock;
+    this.#find = find;
     this.#serialize = client.serializeMessage;
     this.#buffer = new client.ReadBuffer({ maxBufferSize: MCP_LIMITS.messageBytes });
   }
@@ -98,7 +111,7 @@ export class StdioTransport implements Transport {
 
   #spawn(): ChildProcessWithoutNullStreams {
     // Looked up instead of imported, so that servers with a URL also work where Node's modules are missing.
-    const node = findBuiltinModule("node:child_process") as
+    const node = this.#find("node:child_process") as
       | Pick<typeof import("node:child_process"), "spawn">
       | undefined;
     if (!node) {
