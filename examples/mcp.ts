@@ -1,4 +1,4 @@
-/** An agent that uses the tools of an MCP server, which this file also contains and starts. */
+/** An agent with tools from an MCP server, which this file also contains and starts. */
 // needs: @modelcontextprotocol/client
 import { createInterface } from "node:readline";
 import {

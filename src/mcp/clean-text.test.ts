@@ -17,8 +17,8 @@ describe("cutText()", () => {
     expect(cutText("owls", 4)).toBe("owls");
   });
 
-  test("says how much was cut, and splits no character", () => {
-    expect(cutText("owls hunt", 4)).toBe("owls… [5 more characters were left out]");
+  test("notes how much was cut, and splits no character", () => {
+    expect(cutText("owls hunt", 4)).toBe("owls… [5 more characters omitted]");
     expect(cutText("a🌱b", 2).isWellFormed()).toBe(true);
   });
 });

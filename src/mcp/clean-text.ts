@@ -10,7 +10,7 @@ export function cleanText(text: string): string {
 export function cutText(text: string, maxChars: number): string {
   const clean = cleanText(text);
   if (clean.length <= maxChars) return clean;
-  const note = `… [${clean.length - maxChars} more characters were left out]`;
+  const note = `… [${clean.length - maxChars} more characters omitted]`;
   return `${clean.slice(0, maxChars).toWellFormed()}${note}`;
 }
 

@@ -5,7 +5,7 @@ test("loadMcpClient() loads the installed client", async () => {
   expect(typeof (await loadMcpClient()).Client).toBe("function");
 });
 
-test("loadMcpClient() says how to install a missing client", async () => {
+test("loadMcpClient() names the install command if the client is missing", async () => {
   const missing = new Error("Cannot find package '@modelcontextprotocol/client'");
   await expect(loadMcpClient(() => Promise.reject(missing))).rejects.toThrow(
     "The MCP client is not installed. Run npm install @modelcontextprotocol/client.",

@@ -8,8 +8,8 @@ import { raceAbort } from "../base/clock.ts";
 import { getErrorMessage, WinkError } from "../base/errors.ts";
 import { redactText } from "../base/redact.ts";
 import { VERSION } from "../base/version.ts";
-import { boundResponse } from "./bound-response.ts";
 import { cutText } from "./clean-text.ts";
+import { limitResponse } from "./limit-response.ts";
 import { loadMcpClient, type McpClientModule } from "./load-mcp-client.ts";
 import { MCP_LIMITS } from "./mcp-limits.ts";
 import {
@@ -77,8 +77,8 @@ export class McpConnection {
     };
     const { timeoutMs: timeout } = options;
     try {
-      await connection.#bound(
-        (bound) => client.connect(transport, { signal: bound, timeout }),
+      await connection.#withTimeout(
+        (limited) => client.connect(transport, { signal: limited, timeout }),
         signal,
       );
     } catch (cause) {
@@ -121,9 +121,9 @@ export class McpConnection {
     if (!this.#client.getServerCapabilities()?.tools) return [];
     const timeout = this.#timeoutMs;
     try {
-      const { tools } = await this.#bound(
-        (bound) =>
-          this.#client.listTools(undefined, { signal: bound, timeout, cacheMode: "refresh" }),
+      const { tools } = await this.#withTimeout(
+        (limited) =>
+          this.#client.listTools(undefined, { signal: limited, timeout, cacheMode: "refresh" }),
         signal,
       );
       return tools;
@@ -179,7 +179,7 @@ export class McpConnection {
   }
 
   /** Runs `work` until the time is over. */
-  async #bound<Result>(
+  async #withTimeout<Result>(
     work: (signal: AbortSignal) => Promise<Result>,
     signal: AbortSignal,
   ): Promise<Result> {
@@ -211,7 +211,7 @@ function createClient(
       capabilities: {},
       listMaxPages: MCP_LIMITS.pages,
       listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: onListChanged } },
-      // A server that was started may exit on a question that it does not know, so only URLs are asked.
+      // A program may exit when it receives an unknown request, so the version is negotiated only with URLs.
       versionNegotiation: { mode: "url" in server ? "auto" : "legacy" },
     },
   );
@@ -224,7 +224,7 @@ function createHttpTransport(
 ): StreamableHTTPClientTransport {
   return new StreamableHTTPClientTransport(new URL(url), {
     fetch: async (input, init) =>
-      boundResponse(await fetch(input, init), MCP_LIMITS.messageBytes, onExceeded),
+      limitResponse(await fetch(input, init), MCP_LIMITS.messageBytes, onExceeded),
     requestInit: { headers },
     ...(authProvider === undefined ? {} : { authProvider }),
   });

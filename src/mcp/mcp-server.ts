@@ -74,7 +74,7 @@ function checkStdioServer(server: McpStdioServer, field: string): McpServer {
   if (typeof command !== "string" || command === "") {
     throw refuse("command", command, "must be the name or path of a program", 'use "npx"');
   }
-  if (!Array.isArray(args) || !args.every(isString)) {
+  if (!Array.isArray(args) || !args.every((arg) => typeof arg === "string")) {
     const rule = "must be an array of strings";
     throw refuse("args", args, rule, "use one string per argument", { secret: true });
   }
@@ -99,7 +99,7 @@ function copyTexts(
   field: string,
   name: string,
 ): Readonly<Record<string, string>> {
-  const wrong = Object.entries(Object(texts)).find(([, value]) => !isString(value));
+  const wrong = Object.entries(Object(texts)).find(([, value]) => typeof value !== "string");
   if (!wrong) return Object.freeze({ ...texts });
   throw new PromptValidationError({
     field: `${field}.${name}.${wrong[0]}`,
@@ -122,8 +122,4 @@ export function listMcpSecrets(server: McpServer): readonly string[] {
   if ("command" in server) return Object.values(server.env ?? {});
   if ("url" in server) return Object.values(server.headers ?? {});
   return [];
-}
-
-function isString(value: unknown): value is string {
-  return typeof value === "string";
 }

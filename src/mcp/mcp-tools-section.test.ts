@@ -103,7 +103,7 @@ describe("McpToolsSection", () => {
     );
   });
 
-  test("offers no tools of a server that has none", async () => {
+  test("offers nothing if the server has no tools", async () => {
     const { names } = await prepareSection({ tools: [] });
     expect(names()).toEqual([]);
   });
@@ -123,7 +123,7 @@ describe("McpToolsSection", () => {
     expect(await run("echo", { x: 1 })).toMatchObject({ success: true });
   });
 
-  test("reports a call of a tool that is gone to the model", async () => {
+  test("reports a removed tool to the model", async () => {
     const { section, context, change } = await prepareSection();
     const [echo] = section.tools();
     await change({ tools: [] });

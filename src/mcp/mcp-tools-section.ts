@@ -216,10 +216,10 @@ export class McpToolsSection extends Section implements AsyncDisposable {
   #startLoading(): Promise<void> {
     const loading = this.#load();
     this.#loading = loading;
-    const end = () => {
+    const clearLoading = () => {
       if (this.#loading === loading) this.#loading = null;
     };
-    loading.then(end, end);
+    loading.then(clearLoading, clearLoading);
     return loading;
   }
 

@@ -74,6 +74,6 @@ describe("selectTools()", () => {
     ];
     const texts = select(all).offered.map(({ description }) => description);
     expect(texts.slice(0, 3)).toEqual(["Title", "Hint", "The tool c."]);
-    expect(texts[3]).toMatch(/^x{2048}… \[952 more characters were left out\]$/);
+    expect(texts[3]).toMatch(/^x{2048}… \[952 more characters omitted\]$/);
   });
 });

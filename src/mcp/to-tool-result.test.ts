@@ -39,11 +39,11 @@ describe("toToolResult()", () => {
     });
   });
 
-  test("leaves out a value that is too large, and says so", () => {
+  test("omits a value that is too large, with a note", () => {
     const structuredContent = { text: "x".repeat(1_000_001) };
     const { message, value } = toToolResult({ content: [], structuredContent });
     expect(value).toBeNull();
-    expect(message).toMatch(/\[The structured result of 1000012 characters was left out\]$/);
+    expect(message).toMatch(/\[The structured result of 1000012 characters was omitted\]$/);
     expect(message.length).toBeLessThan(101_000);
   });
 

@@ -14,7 +14,7 @@ export function toToolResult(result: CallToolResult): ToolResult<unknown> {
   const value = structuredContent === undefined || isTooLarge ? null : structuredContent;
   const text = content.map(describeContent).join("\n\n");
   const note = isTooLarge
-    ? `\n\n[The structured result of ${json.length} characters was left out]`
+    ? `\n\n[The structured result of ${json.length} characters was omitted]`
     : "";
   const message = cutText(text === "" ? (json ?? "") : text, MCP_LIMITS.resultChars) + note;
   if (isError) return ToolResult.error(message === "" ? "The tool failed." : message, value);

@@ -52,7 +52,7 @@ describe("createToolSchema()", () => {
     });
     const { properties } = paramsSchema as { properties: Record<string, JsonSchema> };
     const text = String(properties["description"]?.["description"]);
-    expect(text).toMatch(/^xy+… \[977 more characters were left out\]$/);
+    expect(text).toMatch(/^xy+… \[977 more characters omitted\]$/);
     expect(properties["b"]).toEqual({ const: "\u0007", title: "t" });
   });
 

@@ -65,15 +65,16 @@ function copyPart(
   schema: JsonSchema,
   replace: (keyword: string, value: unknown) => unknown,
 ): JsonSchema {
-  const copy = (part: unknown): unknown => (isPlainObject(part) ? copyPart(part, replace) : part);
+  const copyChild = (part: unknown): unknown =>
+    isPlainObject(part) ? copyPart(part, replace) : part;
   const entries = Object.entries(schema).flatMap(([keyword, given]) => {
     const value = replace(keyword, given);
     if (value === undefined) return [];
     const kind = applicators.get(keyword);
-    if (kind === "schema") return [[keyword, copy(value)] as const];
-    if (kind === "list" && Array.isArray(value)) return [[keyword, value.map(copy)] as const];
+    if (kind === "schema") return [[keyword, copyChild(value)] as const];
+    if (kind === "list" && Array.isArray(value)) return [[keyword, value.map(copyChild)] as const];
     if (kind !== "map" || !isPlainObject(value)) return [[keyword, value] as const];
-    const named = Object.entries(value).map(([name, part]) => [name, copy(part)] as const);
+    const named = Object.entries(value).map(([name, part]) => [name, copyChild(part)] as const);
     return [[keyword, Object.fromEntries(named)] as const];
   });
   return Object.fromEntries(entries);

@@ -84,7 +84,7 @@ describe("a server over streamable HTTP", () => {
     await expect(runMcp(section)).rejects.toThrow("it did not answer within 500 ms");
   });
 
-  test("that is not there ends the evaluation", async () => {
+  test("that cannot be reached ends the evaluation", async () => {
     const section = new McpToolsSection({ server: { url: "http://127.0.0.1:1/mcp" } });
     await expect(runMcp(section)).rejects.toThrow(
       'The MCP server "http://127.0.0.1:1" could not be connected',

@@ -102,7 +102,7 @@ describe.skipIf(mcpServersMissing)("the reference server", () => {
     expect(section.tools()).toEqual([]);
   });
 
-  test("filesystem: reads and writes below its folder, and nothing else", async () => {
+  test("filesystem: reads and writes only below its folder", async () => {
     const folder = temporaryTree();
     mkdirSync(`${folder}/notes`);
     writeFileSync(`${folder}/notes/a.txt`, "owls");

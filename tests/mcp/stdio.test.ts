@@ -25,7 +25,7 @@ async function failToRun(
   return failure;
 }
 
-/** Returns whether a process exists, as one that is not a zombie. */
+/** Returns whether a process exists and is not a zombie. */
 function isRunning(pid: number): boolean {
   try {
     return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
@@ -76,7 +76,7 @@ describe("a server over stdio", () => {
     await expect.poll(countServers).toBe(before);
   });
 
-  test("gets none of this process's variables except the safe ones, and those that are passed", async () => {
+  test("receives only safe variables of this process, and the variables in env", async () => {
     vi.stubEnv("OPENAI_API_KEY", "sk-1234567890");
     try {
       const section = new McpToolsSection({ server: stdioServer({}, { TOKEN: "abc" }) });
@@ -127,7 +127,7 @@ describe("a server over stdio", () => {
     await expect.poll(countServers).toBe(before);
   });
 
-  test("is told that a call is canceled when its time is over, and answers later calls", async () => {
+  test("receives a cancellation when a call times out, and answers later calls", async () => {
     const section = stdioSection({}, { callTimeoutMs: 200 });
     const { results } = await runMcp(section, [call("slow"), call("canceled")]);
     expect(results[0]?.success).toBe(false);
@@ -167,10 +167,8 @@ describe("a server over stdio", () => {
 
   test("that sends a long text has it cut, with a note", async () => {
     const { results } = await runMcp(stdioSection(), [call("big", { chars: 100_123 })]);
-    expect(results[0]?.message).toHaveLength(
-      100_000 + "… [123 more characters were left out]".length,
-    );
-    expect(results[0]?.message.endsWith("[123 more characters were left out]")).toBe(true);
+    expect(results[0]?.message).toHaveLength(100_000 + "… [123 more characters omitted]".length);
+    expect(results[0]?.message.endsWith("[123 more characters omitted]")).toBe(true);
   });
 
   test("that changes its tools has them offered from the next turn on", async () => {
@@ -183,7 +181,7 @@ describe("a server over stdio", () => {
     expect(offered.map((names) => names.includes("_new"))).toEqual([false, true, true]);
   });
 
-  test("that reports 500 changes is asked once for its tools", async () => {
+  test("that reports 500 changes lists its tools once", async () => {
     const section = stdioSection();
     const { offered, results } = await runMcp(section, [call("storm"), call("echo", { times: 1 })]);
     expect(offered).toHaveLength(3);

@@ -6,7 +6,7 @@ import type { ServerBehavior } from "./server-answers.ts";
 
 const SERVER = fileURLToPath(new URL("./stdio-server.ts", import.meta.url));
 
-/** A server in a child process that behaves as told. */
+/** A server in a child process with a given behavior. */
 export function stdioServer(
   behavior: ServerBehavior = {},
   env: Readonly<Record<string, string>> = {},

@@ -18,7 +18,7 @@ export interface ServerBehavior {
   readonly instructions?: string;
 }
 
-/** What a server can do besides answering. */
+/** Actions of a server in addition to its answers. */
 export interface ServerActions {
   notify(method: string, params?: object): void;
   crash(): void;

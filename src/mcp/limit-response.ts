@@ -4,7 +4,7 @@ import { WinkError } from "../base/errors.ts";
  * Limits the body of a response, so that a server cannot fill the memory: in total, or for a stream of events
  * per event. When the limit is exceeded, the body fails and `onExceeded` is called with the problem.
  */
-export function boundResponse(
+export function limitResponse(
   response: Response,
   maxBytes: number,
   onExceeded: (problem: string) => void,

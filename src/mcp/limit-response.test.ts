@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { boundResponse } from "./bound-response.ts";
+import { limitResponse } from "./limit-response.ts";
 
 const stream = (...chunks: readonly string[]) =>
   new ReadableStream({
@@ -12,12 +12,12 @@ const events = { headers: { "content-type": "text/event-stream; charset=utf-8" }
 
 async function read(response: Response, maxBytes = 10) {
   const problems: string[] = [];
-  const bounded = boundResponse(response, maxBytes, (problem) => problems.push(problem));
+  const bounded = limitResponse(response, maxBytes, (problem) => problems.push(problem));
   const text = await bounded.text().catch((error: Error) => error.message);
   return { text, problems, bounded };
 }
 
-describe("boundResponse()", () => {
+describe("limitResponse()", () => {
   test("passes a body within the limit, with its status and headers", async () => {
     const { text, problems, bounded } = await read(
       new Response("1234567890", { status: 404, headers: { a: "b" } }),
@@ -47,6 +47,6 @@ describe("boundResponse()", () => {
 
   test("returns a response without a body unchanged", () => {
     const response = new Response(null, { status: 204 });
-    expect(boundResponse(response, 1, () => {})).toBe(response);
+    expect(limitResponse(response, 1, () => {})).toBe(response);
   });
 });
