@@ -34,19 +34,20 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Processes that run the tests' server for this process. */
+/** Counts the servers that this process has started and that still exist, zombies included. */
 function countServers(): number {
-  return readdirSync("/proc").filter((name) => {
-    if (!/^\d+$/.test(name)) return false;
-    try {
-      const status = readFileSync(`/proc/${name}/status`, "utf8");
-      return (
-        new RegExp(`^PPid:\\s+${process.pid}$`, "m").test(status) && /^Name:\s+node/m.test(status)
-      );
-    } catch {
-      return false;
-    }
-  }).length;
+  return readdirSync("/proc").filter((name) => /^\d+$/.test(name) && isServer(name)).length;
+}
+
+function isServer(pid: string): boolean {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, "utf8");
+    if (Number(/^PPid:\s+(\d+)$/m.exec(status)?.[1]) !== process.pid) return false;
+    const isZombie = /^State:\s+Z/m.test(status);
+    return isZombie || readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("stdio-server.ts");
+  } catch {
+    return false; // it has ended
+  }
 }
 
 describe("a server over stdio", () => {
