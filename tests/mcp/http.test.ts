@@ -1,4 +1,6 @@
-import { describe, expect, test } from "vitest";
+import type { OAuthClientProvider } from "@modelcontextprotocol/client";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { Session, type ToolContext } from "weakincentives";
 import { McpToolsSection } from "weakincentives/mcp";
 import { type HttpBehavior, startHttpServer } from "../support/mcp/http-server.ts";
 import { call, runMcp } from "../support/mcp/run-mcp.ts";
@@ -30,6 +32,23 @@ describe("a server over streamable HTTP", () => {
     const section = new McpToolsSection({ server: { url, authProvider } });
     const { results } = await runMcp(section, [call("structured")]);
     expect(results[0]?.value).toEqual({ total: 12 });
+  });
+
+  test("gets the token that an OAuth provider has stored", async () => {
+    const { url } = await startHttpServer({ authorization: "Bearer stored-token" });
+    const authProvider: OAuthClientProvider = {
+      redirectUrl: "http://localhost/callback",
+      clientMetadata: { redirect_uris: ["http://localhost/callback"] },
+      clientInformation: () => ({ client_id: "tests" }),
+      tokens: () => ({ access_token: "stored-token", token_type: "Bearer" }),
+      saveTokens: () => {},
+      redirectToAuthorization: () => {},
+      saveCodeVerifier: () => {},
+      codeVerifier: () => "verifier",
+    };
+    const section = new McpToolsSection({ server: { url, authProvider } });
+    const { results } = await runMcp(section, [call("structured")]);
+    expect(results[0]?.success).toBe(true);
   });
 
   test("that wants a token ends the evaluation with a remedy, without the secrets", async () => {
@@ -67,6 +86,21 @@ describe("a server over streamable HTTP", () => {
       expect(results[0]?.message).toContain("of more than 10485760 bytes");
     },
   );
+
+  test("that changes its tools has them listed again", async () => {
+    const { section, requests } = await createSection();
+    const context = { session: new Session(), signal: new AbortController().signal };
+    onTestFinished(() => section.release(context));
+    await section.prepare(context);
+    await expect.poll(() => requests.some(({ method }) => method === "GET")).toBe(true);
+    const before = section.revision;
+    const change = section.tools().find(({ name }) => name === "change");
+    const add = [{ name: "_new", inputSchema: { type: "object" } }];
+    await change?.handler?.({ add }, { signal: context.signal } as ToolContext);
+    await expect.poll(() => section.revision).not.toBe(before);
+    await section.prepare(context);
+    expect(section.tools().map(({ name }) => name)).toContain("_new");
+  });
 
   test("that forgets its session is connected again next turn", async () => {
     const { section, requests } = await createSection({ callStatus: 404 });

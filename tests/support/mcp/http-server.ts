@@ -22,8 +22,12 @@ export interface TestHttpServer {
 /** Starts a server without the MCP packages that speaks streamable HTTP. It stops with the test. */
 export async function startHttpServer(behavior: HttpBehavior = {}): Promise<TestHttpServer> {
   const requests: TestHttpServer["requests"] = [];
+  const listeners = new Set<ServerResponse>();
   const answers = createAnswers(behavior, {
-    notify: () => {},
+    notify: (method, params = {}) => {
+      const message = JSON.stringify({ jsonrpc: "2.0", method, params });
+      for (const listener of listeners) listener.write(`event: message\ndata: ${message}\n\n`);
+    },
     crash: () => {},
     writeRaw: () => {},
     startHelper: () => 0,
@@ -37,8 +41,10 @@ export async function startHttpServer(behavior: HttpBehavior = {}): Promise<Test
     if (behavior.authorization !== undefined && headers.authorization !== behavior.authorization) {
       response.writeHead(401).end("Who are you?");
     } else if (method === "DELETE") response.writeHead(200).end();
-    else if (method !== "POST") response.writeHead(405).end();
-    else if (message.method === "tools/call" && behavior.floods) flood(response, behavior.floods);
+    else if (method !== "POST") {
+      response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();
+      listeners.add(response);
+    } else if (message.method === "tools/call" && behavior.floods) flood(response, behavior.floods);
     else if (message.method === "tools/call" && behavior.callStatus !== undefined) {
       response.writeHead(behavior.callStatus).end("Gone.");
     } else {
