@@ -95,6 +95,17 @@ describe("McpToolsSection", () => {
     expect(await client.ping()).toEqual({});
   });
 
+  test("removes its own handler from the caller's client, and no handler that was set later", async () => {
+    const first = await prepareSection();
+    await first.section.close();
+    expect(first.client.fallbackNotificationHandler).toBeUndefined();
+    const second = await prepareSection();
+    const later = async () => {};
+    second.client.fallbackNotificationHandler = later;
+    await second.section.close();
+    expect(second.client.fallbackNotificationHandler).toBe(later);
+  });
+
   test("refuses a client that is not connected", async () => {
     const client = new Client({ name: "tests", version: "1.0.0" });
     const section = new McpToolsSection({ server: { client } });
