@@ -34,7 +34,7 @@ export type {
   PromptMessage,
   RenderedPrompt,
 } from "./prompt/rendered-prompt.ts";
-export { Section, type SectionOptions } from "./prompt/section.ts";
+export { type PrepareContext, Section, type SectionOptions } from "./prompt/section.ts";
 export {
   MarkdownSection,
   type MarkdownSectionOptions,

@@ -17,6 +17,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     "hosted-tools*",
     "hybrid-tools",
     "own-hosted-tool",
+    "mcp",
     "structured-output*",
     "citations*",
     "sessions*",

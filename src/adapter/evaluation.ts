@@ -22,6 +22,14 @@ import type { ProviderAdapter } from "./provider-adapter.ts";
 import type { BarrierListener, onBarrier } from "./resume/barrier.ts";
 import { standingSlice } from "./resume/standing.ts";
 
+/** Sections that may have changed since they were prepared. */
+export interface StaleSections {
+  /** Whether a prepared section has changed since. */
+  readonly isStale: boolean;
+  /** Prepares the sections that are not prepared, or have changed since. */
+  prepare(): Promise<void>;
+}
+
 /** State that all calls in an evaluation share. */
 export interface Evaluation extends EventPublisher {
   readonly prompt: Prompt;
@@ -32,6 +40,8 @@ export interface Evaluation extends EventPublisher {
   readonly resources: OpenResources;
   readonly guard: Guard;
   readonly logger: Logger;
+  /** The sections that were prepared before the prompt was rendered; `null` if none needs it. */
+  readonly sections: StaleSections | null;
   /** The session's visibility state when the prompt was rendered. */
   readonly visibility: object | undefined;
   /** Whether a tool handler started the evaluation. */

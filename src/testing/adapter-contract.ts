@@ -5,6 +5,7 @@ import { compactionCases } from "./contract/compaction.ts";
 import { hostedCases } from "./contract/hosted.ts";
 import { limitCases } from "./contract/limits.ts";
 import { messageCases } from "./contract/messages.ts";
+import { preparingCases } from "./contract/preparing.ts";
 import { resumingCases } from "./contract/resuming.ts";
 import { streamingCases } from "./contract/streaming.ts";
 import type { ContractCase, MakeSubject } from "./contract/subject.ts";
@@ -67,6 +68,7 @@ export function adapterContract(
   const { workspace, compacts = false, resumes = false, streams = false } = options;
   const cases = [
     ...[...answerCases, ...toolCases, ...hostedCases, ...limitCases, ...messageCases],
+    ...preparingCases,
     ...approvalCases,
     ...(resumes ? [...resumingCases, ...parkingCases] : []),
     ...(streams ? streamingCases : []),

@@ -162,7 +162,8 @@ export class Tool<Params = unknown, Result = unknown> {
   }
 }
 
-function checkEffects(effects: ToolEffects | undefined, field: string): ToolEffects {
+/** Checks an `effects` option. Returns `"once"` if it is omitted. */
+export function checkEffects(effects: ToolEffects | undefined, field: string): ToolEffects {
   if (effects === undefined) return "once";
   if (EFFECTS.includes(effects)) return effects;
   const rule = `must be one of ${quoteNames(EFFECTS)}`;

@@ -35,7 +35,7 @@ export async function takeTurns(
     settled = await settleTurn(turn, evaluation, progress, interrupted);
     if (!settled) deliverAnswer(turn, number, settings);
     if (!settled) return turn;
-    prepareNext(turn);
+    await prepareNext(turn);
   }
   for (let turn = (resumed?.number ?? 0) + 1; turn <= settings.maxTurns; turn++) {
     guard.enter("request");
@@ -46,14 +46,14 @@ export async function takeTurns(
     if (evaluation.isDurable) await passBarrier(evaluation, "turn-completed");
     settled = await settleTurn(answer, evaluation, progress, null);
     if (!settled) return answer;
-    prepareNext(answer);
+    await prepareNext(answer);
   }
   const message = `No answer after ${settings.maxTurns} turns. Raise maxTurns or use a smaller task.`;
   throw new PromptEvaluationError(message, { promptName: first.prompt.name, phase: "response" });
 
-  function prepareNext(turn: Turn): void {
+  async function prepareNext(turn: Turn): Promise<void> {
     if (toolChoice !== "auto") toolChoice = relaxToolChoice(toolChoice, turn, evaluation.rendered);
-    evaluation = renderIfChanged(evaluation, client, settings);
+    evaluation = await renderIfChanged(evaluation, client, settings);
   }
 }
 
