@@ -34,7 +34,7 @@ export type {
   PromptMessage,
   RenderedPrompt,
 } from "./prompt/rendered-prompt.ts";
-export { Section, type SectionOptions } from "./prompt/section.ts";
+export { type PrepareContext, Section, type SectionOptions } from "./prompt/section.ts";
 export {
   MarkdownSection,
   type MarkdownSectionOptions,
@@ -79,6 +79,7 @@ export {
 } from "./tools/sequential-dependency.ts";
 export { Tool, type ToolOptions, type ToolRenderer } from "./tools/tool.ts";
 export type {
+  NeedsApproval,
   ToolContext,
   ToolEffects,
   ToolHandler,
@@ -250,6 +251,12 @@ export { SnapshotError, SnapshotRestoreError } from "./session/snapshot-errors.t
 
 // Adapters
 
+export type {
+  ApprovalDecision,
+  ApprovalRequest,
+  Approver,
+} from "./adapter/approvals/approval-request.ts";
+export { EvaluationParkedError } from "./adapter/approvals/evaluation-parked-error.ts";
 export { evaluate } from "./adapter/evaluate.ts";
 export type {
   DeepPartial,

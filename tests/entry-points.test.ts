@@ -7,6 +7,7 @@ const entryPoints = [
   "src/claude/index.ts",
   "src/files/index.ts",
   "src/local/index.ts",
+  "src/mcp/index.ts",
   "src/openai/index.ts",
   "src/stores/index.ts",
   "src/testing/index.ts",

@@ -3,12 +3,14 @@ import * as root from "weakincentives";
 import * as claude from "weakincentives/claude";
 import * as files from "weakincentives/files";
 import * as local from "weakincentives/local";
+import * as mcp from "weakincentives/mcp";
 import * as openai from "weakincentives/openai";
 import * as stores from "weakincentives/stores";
 import * as testing from "weakincentives/testing";
 import { claudeRows } from "./support/unknown-options/claude-rows.ts";
 import { filesRows, storesRows } from "./support/unknown-options/file-rows.ts";
 import { localRows } from "./support/unknown-options/local-rows.ts";
+import { mcpRows } from "./support/unknown-options/mcp-rows.ts";
 import { openaiRows } from "./support/unknown-options/openai-rows.ts";
 import { promptRows } from "./support/unknown-options/prompt-rows.ts";
 import { testingRows } from "./support/unknown-options/testing-rows.ts";
@@ -24,6 +26,7 @@ const rows = {
   "weakincentives/openai": openaiRows,
   "weakincentives/claude": claudeRows,
   "weakincentives/local": localRows,
+  "weakincentives/mcp": mcpRows,
   "weakincentives/testing": testingRows,
 };
 
@@ -110,7 +113,7 @@ const otherNames: Readonly<Record<string, string>> = {
 };
 
 test("every export that takes options has a row here", () => {
-  const exported = [root, files, stores, openai, claude, local, testing].flatMap((entry) =>
+  const exported = [root, files, stores, openai, claude, local, mcp, testing].flatMap((entry) =>
     Object.entries(entry),
   );
   const owners = new Set(

@@ -17,6 +17,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     "hosted-tools*",
     "hybrid-tools",
     "own-hosted-tool",
+    "mcp",
     "structured-output*",
     "citations*",
     "sessions*",
@@ -26,6 +27,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   "Files and containers": ["workspaces*", "code-review", "long-analysis", "openai-files"],
   "Chats and streams": ["chat", "streaming", "chat-*", "long-turns", "background"],
   "Runs that survive a crash": ["after-a-crash"],
+  "Asking a person": ["asking-a-person", "approval-page"],
   "Limits, safety and tests": [
     "budgets*",
     "errors*",

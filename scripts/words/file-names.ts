@@ -20,6 +20,7 @@ export const FILE_NAME_EXCEPTIONS: ReadonlyMap<string, string> = new Map([
   ],
   ["src/claude/tools/code-interpreter.ts", "named after the kind, like apply-patch.ts"],
   ["src/openai/edge.ts", "its exports replace those of five other files"],
+  ["src/mcp/mcp-events.ts", "its exports are events, named in the past tense"],
   [
     "src/openai/workspace/python-snippets.ts",
     "its exports are snippets of Python, named by purpose",

@@ -16,7 +16,12 @@ import {
 } from "./loop-options.ts";
 import type { ModelClient } from "./model-client.ts";
 import { parentScope } from "./nested-adapter.ts";
-import { loadOverrides, preparePrompt, renderForClient } from "./prepare-prompt.ts";
+import {
+  loadOverrides,
+  PreparedSections,
+  preparePrompt,
+  renderForClient,
+} from "./prepare-prompt.ts";
 import type { PromptResponse } from "./prompt-response.ts";
 import { onBarrier, passBarrier } from "./resume/barrier.ts";
 import { deliverAnswer } from "./turns/deliver-answer.ts";
@@ -52,7 +57,9 @@ export async function evaluate<Output>(
     const stored = session[storedSession];
     return await session.lock.runExclusive(
       (isNested) =>
-        isNested || !stored ? runEvaluation(run, { isNested }, null) : runClaimed(run, stored),
+        isNested || !stored
+          ? withSections(run, (sections) => runEvaluation(run, { isNested, sections }, null))
+          : runClaimed(run, stored),
       { signal: guard.signal, parentScope: settings[parentScope] },
     );
   } catch (error) {
@@ -79,17 +86,36 @@ async function runClaimed<Output>(
   try {
     const start = await findStart(prompt, client, settings);
     const answer = findStoredAnswer(start);
-    if (answer) return await answerFromStore(run, answer);
-    return await runEvaluation(run, { isNested: false }, start);
+    return await withSections(run, (sections) =>
+      answer
+        ? answerFromStore(run, answer)
+        : runEvaluation(run, { isNested: false, sections }, start),
+    );
   } finally {
     await closeQuietly("the session's claim", () => claim[Symbol.asyncDispose](), settings);
+  }
+}
+
+/** Prepares the sections that need it, runs `work`, and releases them. */
+async function withSections<Result>(
+  { prompt, settings, guard }: Omit<EvaluationRun<unknown>, "client" | "progress">,
+  work: (sections: PreparedSections | null) => Promise<Result>,
+): Promise<Result> {
+  const sections = PreparedSections.find(prompt, settings.session, guard.signal);
+  if (!sections) return await work(null);
+  guard.enter("render");
+  try {
+    await sections.prepare();
+    return await work(sections);
+  } finally {
+    await closeQuietly("a section", () => sections[Symbol.asyncDispose](), settings);
   }
 }
 
 /** Runs an evaluation. `start` is `null` if it is not stored. */
 async function runEvaluation<Output>(
   { prompt, client, settings, guard, progress }: EvaluationRun<Output>,
-  { isNested }: { readonly isNested: boolean },
+  { isNested, sections }: Pick<Evaluation, "isNested" | "sections">,
   start: EvaluationStart | null,
 ): Promise<PromptResponse<Output>> {
   const { session } = settings;
@@ -109,7 +135,11 @@ async function runEvaluation<Output>(
     logger: settings.logger,
     visibility: readVisibility({ session, prompt }),
     isNested,
+    sections,
     isDurable: start !== null,
+    approval: settings,
+    parked: [],
+    usedApprovals: new Set(),
     keepFiles: () => client.keepFiles?.() ?? Promise.resolve(null),
     [onBarrier]: settings[onBarrier],
   };

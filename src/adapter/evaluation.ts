@@ -11,6 +11,8 @@ import type { OpenResources } from "../tools/open-resources.ts";
 import type { Resources } from "../tools/resources.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { ToolContext } from "../tools/tool-context.ts";
+import type { ApprovalRequest } from "./approvals/approval-request.ts";
+import type { ApprovalSettings } from "./approvals/decide-approval.ts";
 import type { SettledCall } from "./calls/combine-outputs.ts";
 import type { EventPublisher } from "./events.ts";
 import type { Guard } from "./guard.ts";
@@ -19,6 +21,14 @@ import { createNestedAdapter } from "./nested-adapter.ts";
 import type { ProviderAdapter } from "./provider-adapter.ts";
 import type { BarrierListener, onBarrier } from "./resume/barrier.ts";
 import { standingSlice } from "./resume/standing.ts";
+
+/** Sections that may have changed since they were prepared. */
+export interface StaleSections {
+  /** Whether a prepared section has changed since. */
+  readonly isStale: boolean;
+  /** Prepares the sections that are not prepared, or have changed since. */
+  prepare(): Promise<void>;
+}
 
 /** State that all calls in an evaluation share. */
 export interface Evaluation extends EventPublisher {
@@ -30,12 +40,20 @@ export interface Evaluation extends EventPublisher {
   readonly resources: OpenResources;
   readonly guard: Guard;
   readonly logger: Logger;
+  /** The sections that were prepared before the prompt was rendered; `null` if none needs it. */
+  readonly sections: StaleSections | null;
   /** The session's visibility state when the prompt was rendered. */
   readonly visibility: object | undefined;
   /** Whether a tool handler started the evaluation. */
   readonly isNested: boolean;
   /** Whether each step is stored before its effects: in stored sessions, unless it is nested. */
   readonly isDurable: boolean;
+  /** How calls that need approval are decided. */
+  readonly approval: Pick<ApprovalSettings, "approve" | "approvals">;
+  /** Calls of the turn that wait for approval, so that the evaluation stops after the turn's other calls. */
+  readonly parked: ApprovalRequest[];
+  /** Keys of calls that were decided about and that the model may make again. */
+  readonly usedApprovals: Set<string>;
   /** Keeps the files of the prompt's workspace; `null` if there are none, or none have changed. */
   keepFiles(): Promise<WorkspaceManifest | null>;
   /** Called at each barrier. */

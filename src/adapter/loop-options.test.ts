@@ -103,7 +103,7 @@ describe("evaluate() rejects an invalid option before it does anything:", () => 
     [
       "an unknown option",
       { model: "gpt-5.2" },
-      'evaluate(options) key must be one of "allowHostedTools", "budget", "budgetTracker"',
+      'evaluate(options) key must be one of "allowHostedTools", "approvals", "approve", "budget"',
     ],
   ])("%s", async (_, given, message) => {
     const bus = recordingBus();

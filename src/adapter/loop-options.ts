@@ -8,7 +8,7 @@ import {
   type KnownKeys,
 } from "../base/errors.ts";
 import { PromptEvaluationError } from "../base/evaluation-errors.ts";
-import { copyAndFreeze } from "../base/freeze.ts";
+import { copyAndFreeze, isPlainObject } from "../base/freeze.ts";
 import { type Logger, silentLogger } from "../base/logger.ts";
 import { checkInput, type InputPart } from "../prompt/input.ts";
 import { Prompt } from "../prompt/prompt.ts";
@@ -42,6 +42,8 @@ export interface LoopOptions extends NestedOptions {
 
 const evaluateKeys: KnownKeys<EvaluateOptions> = {
   allowHostedTools: true,
+  approvals: true,
+  approve: true,
   budget: true,
   budgetTracker: true,
   continue: true,
@@ -129,6 +131,7 @@ export function resolveLoopSettings(
   }
   checkAllowedHostedTools(options.allowHostedTools);
   checkResumption(options, client);
+  checkApprovals(options);
   if (options.continue && !client.canContinue) {
     const rule = `must be omitted, because ${client.adapterName} stores no history to continue`;
     throw refuse(
@@ -143,6 +146,7 @@ export function resolveLoopSettings(
     session,
     input: options.input === undefined ? [] : checkInput(options.input),
     toolChoice: copyAndFreeze(options.toolChoice),
+    approvals: copyAndFreeze(options.approvals),
     maxTurns,
     throttle: resolveThrottlePolicy(options.throttle),
     clock: options.clock ?? systemClock,
@@ -158,6 +162,22 @@ function checkResumption({ resume, ifClaimed }: LoopOptions, client: ModelClient
   if (!resume || client.resume) return;
   const rule = `must be omitted, because ${client.adapterName} cannot resume an evaluation`;
   throw refuse("resume", true, rule, "start again, or use an adapter that can resume");
+}
+
+function checkApprovals({ approve, approvals }: LoopOptions): void {
+  if (approve !== undefined && typeof approve !== "function") {
+    throw refuse(
+      "approve",
+      approve,
+      "must be a function",
+      "omit it to deny calls that need approval",
+    );
+  }
+  if (approvals === undefined) return;
+  const isDecision = (value: unknown) => value === "approve" || value === "deny";
+  if (isPlainObject(approvals) && Object.values(approvals).every(isDecision)) return;
+  const rule = 'must be an object whose values are "approve" or "deny"';
+  throw refuse("approvals", approvals, rule, "use the keys of EvaluationParkedError.approvals");
 }
 
 interface Constructor {

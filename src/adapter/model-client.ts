@@ -5,8 +5,10 @@ import type { WorkspaceManifest } from "../prompt/sections/workspace-slice.ts";
 import type { Citation } from "../tools/hosted/citation.ts";
 import type { HostedTool } from "../tools/hosted-tool.ts";
 import type { Snapshotable } from "../tools/open-resources.ts";
-import type { ToolContext } from "../tools/tool-context.ts";
+import type { NeedsApproval, ToolContext } from "../tools/tool-context.ts";
 import type { ToolResult } from "../tools/tool-result.ts";
+import type { ApprovableCall } from "./approvals/approvable-call.ts";
+import type { Verdict } from "./approvals/decide-approval.ts";
 import type { CompactionChange } from "./context-compacted.ts";
 import type { TurnObserver } from "./turn-observer.ts";
 
@@ -136,6 +138,11 @@ export interface TurnRequest {
   onSubmitted?(responseId: string): Promise<void>;
   /** Stores the files of the workspace before the request is sent. Only in stored sessions. */
   onKept?(manifest: WorkspaceManifest): Promise<void>;
+  /**
+   * Decides about a call that the client runs itself, and whose tool needs approval. After the answer `"parked"`, do
+   * not run the call, and end the turn as soon as possible: the evaluation stops then.
+   */
+  decideCall?(call: ApprovableCall): Promise<Verdict>;
   /** Reports that the provider no longer has the response `submittedId`, before the request is sent. */
   onResubmitted?(responseId: string): void;
 }
@@ -261,6 +268,8 @@ export interface DelegatedCall<Output = unknown> extends DelegatedCallData {
    * @default none
    */
   readonly touches?: readonly Snapshotable[] | undefined;
+  /** Whether the call waits for approval before it runs. @default false */
+  readonly needsApproval?: NeedsApproval<unknown> | undefined;
   /** Runs the call. Throwing makes it a failed call. */
   run(context: ToolContext): Promise<HostedOutcome<Output>>;
 }

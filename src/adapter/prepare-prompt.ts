@@ -1,10 +1,15 @@
-import { getErrorMessage, InvalidOptionError } from "../base/errors.ts";
+import { raceAbort } from "../base/clock.ts";
+import { getErrorMessage, InvalidOptionError, PromptRenderError } from "../base/errors.ts";
 import { PromptEvaluationError } from "../base/evaluation-errors.ts";
 import { deepFreeze } from "../base/freeze.ts";
+import { checkPolicyNames } from "../prompt/check-policy-names.ts";
 import { joinInputText } from "../prompt/input.ts";
+import { listSectionTools, type PlacedSection, RESERVED_NAMES } from "../prompt/outline.ts";
 import type { Prompt } from "../prompt/prompt.ts";
 import { toEnvelope } from "../prompt/render-prompt.ts";
 import type { RenderedPrompt } from "../prompt/rendered-prompt.ts";
+import type { PrepareContext } from "../prompt/section.ts";
+import { checkToolNames } from "../prompt/template-checks.ts";
 import { visibilitySlice } from "../prompt/visibility.ts";
 import type { Session } from "../session/session.ts";
 import { asHostedTool, runsAtProvider } from "../tools/as-hosted-tool.ts";
@@ -31,6 +36,98 @@ export async function loadOverrides(
   for (const { of, reason } of prompt.skippedOverrides) {
     const announcer = { session, prompt, adapterName: client.adapterName, clock, isNested };
     publishEvent(announcer, { type: "OverrideSkipped", of, reason });
+  }
+}
+
+/**
+ * The sections of a prompt that one evaluation prepares before it renders them, and releases when it ends.
+ */
+export class PreparedSections implements AsyncDisposable {
+  readonly #prompt: Prompt;
+  readonly #session: Session;
+  readonly #signal: AbortSignal;
+  /** The context of each section whose `prepare` was called. */
+  readonly #contexts = new Map<PlacedSection, PrepareContext>();
+  /** The revision of each section when it was prepared. */
+  readonly #revisions = new Map<PlacedSection, unknown>();
+
+  private constructor(prompt: Prompt, session: Session, signal: AbortSignal) {
+    this.#prompt = prompt;
+    this.#session = session;
+    this.#signal = signal;
+  }
+
+  /** Returns `null` if no section of the prompt has `prepare`. */
+  static find(prompt: Prompt, session: Session, signal: AbortSignal): PreparedSections | null {
+    const needsPreparing = prompt.template.outline.some(({ section }) => section.prepare);
+    return needsPreparing ? new PreparedSections(prompt, session, signal) : null;
+  }
+
+  /** Returns whether a prepared section has changed since. */
+  get isStale(): boolean {
+    for (const [{ section }, revision] of this.#revisions) {
+      if (section.revision !== revision) return true;
+    }
+    return false;
+  }
+
+  /** Prepares the enabled sections that are not prepared, or have changed since, concurrently. */
+  async prepare(): Promise<void> {
+    const enabled = this.#prompt.listEnabledSections({ session: this.#session });
+    const unprepared = enabled.filter(
+      (placed) =>
+        placed.section.prepare &&
+        !(this.#revisions.has(placed) && this.#revisions.get(placed) === placed.section.revision),
+    );
+    if (unprepared.length === 0) return;
+    const isFirst = this.#revisions.size === 0;
+    const all = Promise.all(unprepared.map((placed) => this.#prepareSection(placed)));
+    await raceAbort(all, this.#signal);
+    this.#checkNames(enabled, isFirst);
+  }
+
+  /** Checks what the template could not check, because sections had no tools then. */
+  #checkNames(enabled: readonly PlacedSection[], isFirst: boolean): void {
+    const { template } = this.#prompt;
+    checkToolNames(listSectionTools(enabled), template.name);
+    const isComplete = template.outline.every(
+      (placed) => !placed.section.prepare || this.#revisions.has(placed),
+    );
+    if (isFirst && isComplete) checkPolicyNames(listSectionTools(template.outline), template);
+  }
+
+  async #prepareSection(placed: PlacedSection): Promise<void> {
+    const { section, path } = placed;
+    const context = this.#contexts.get(placed) ?? this.#createContext(placed);
+    this.#contexts.set(placed, context);
+    try {
+      await section.prepare?.(context);
+    } catch (cause) {
+      this.#signal.throwIfAborted();
+      throw new PromptRenderError(path, `its prepare() failed: ${getErrorMessage(cause)}`, cause);
+    }
+    this.#revisions.set(placed, section.revision);
+  }
+
+  #createContext(placed: PlacedSection): PrepareContext {
+    const listOtherToolNames = () => {
+      const others = this.#prompt.template.outline.filter((other) => other !== placed);
+      const tools = listSectionTools(others).flatMap((one) => [...one.tools, ...one.hostedTools]);
+      return new Set([...RESERVED_NAMES, ...tools.map(({ name }) => name)]);
+    };
+    const [signal, session] = [this.#signal, this.#session];
+    return Object.freeze({ signal, session, listOtherToolNames });
+  }
+
+  /** Releases all sections whose `prepare` was called. Throws the first failure at the end. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    const contexts = [...this.#contexts];
+    this.#contexts.clear();
+    const released = await Promise.allSettled(
+      contexts.map(async ([{ section }, context]) => section.release?.(context)),
+    );
+    const failed = released.find(({ status }) => status === "rejected");
+    if (failed?.status === "rejected") throw failed.reason;
   }
 }
 

@@ -4,6 +4,7 @@ import type { InputPart } from "../prompt/input.ts";
 import type { EvaluablePrompt } from "../prompt/prompt.ts";
 import type { Session } from "../session/session.ts";
 import type { ResourceRegistry } from "../tools/resources.ts";
+import type { Approver } from "./approvals/approval-request.ts";
 import type { EvaluationStream } from "./evaluation-stream.ts";
 import type { ToolChoice } from "./model-client.ts";
 import type { PromptResponse } from "./prompt-response.ts";
@@ -85,4 +86,15 @@ export interface EvaluateOptions {
    * @default "refuse"
    */
   readonly ifClaimed?: "refuse" | "wait" | undefined;
+  /**
+   * Decides about each call that needs approval, for example by asking a person: `"approve"` runs it, `"deny"` tells
+   * the model that it was denied, and `"park"` stops the evaluation with `EvaluationParkedError` after the other
+   * calls of the turn, until it is resumed with `approvals`. An error denies the call. @default denies every call
+   */
+  readonly approve?: Approver | undefined;
+  /**
+   * Decisions about parked calls, by `ApprovalRequest.key`, for an evaluation with `resume`. They take precedence
+   * over `approve`. @default none
+   */
+  readonly approvals?: Readonly<Record<string, "approve" | "deny">> | undefined;
 }

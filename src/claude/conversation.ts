@@ -67,6 +67,8 @@ export class Conversation implements ModelClient {
   #earlierCalls: readonly HostedCall[] = [];
   #usageMeter = new UsageMeter();
   #isNested = false;
+  /** Decides about calls to native tools that need approval. */
+  #decideCall: NonNullable<TurnRequest["decideCall"]> = denyCall;
   /** The number of the first turn in this process. A resumed evaluation starts after its last one. */
   #firstTurn = 1;
   /** The last turn whose answers and notes were sent. If its request fails, they are not resent. */
@@ -150,6 +152,7 @@ export class Conversation implements ModelClient {
 
   async #send(request: TurnRequest): Promise<Turn> {
     this.#isNested = request.isNested ?? false;
+    this.#decideCall = request.decideCall ?? denyCall;
     const { rendered, turn, signal } = request;
     const started = this.#resources;
     this.#resources ??= this.#startRun(request);
@@ -213,6 +216,7 @@ export class Conversation implements ModelClient {
       hostedTools: selectTools(toolChoice, { tools: [], hostedTools: all }).hostedTools,
       sentPrompt,
       onCompacted: (metadata) => this.#publishEvent(toCompactionEvent(metadata)),
+      decideCall: (call) => this.#decideCall(call),
       ...(isStored && {
         onBatch: (calls, failedIds) => this.#transcript.setBatch(toBatchResults(calls, failedIds)),
       }),
@@ -292,6 +296,11 @@ export class Conversation implements ModelClient {
     const { session, prompt, clock } = this.#settings;
     publishEvent({ session, prompt, adapterName: this.adapterName, clock }, event);
   }
+}
+
+/** Denies a call that needs approval, for a loop that cannot decide about it. */
+async function denyCall(): ReturnType<NonNullable<TurnRequest["decideCall"]>> {
+  return { kind: "denied", message: "The call was not made: it needs approval." };
 }
 
 /** Selects the tools that the model may use in a turn: those that run locally, and hosted ones. */

@@ -10,7 +10,7 @@ import type { Filesystem } from "../files/filesystem/filesystem.ts";
 import { Session } from "../session/session.ts";
 import { type Attachment, checkAttachment } from "./attachment.ts";
 import { bindParams } from "./bind-params.ts";
-import type { BoundParams } from "./outline.ts";
+import type { BoundParams, PlacedSection } from "./outline.ts";
 import {
   type MatchedOverrides,
   matchOverrides,
@@ -19,6 +19,7 @@ import {
   type SkippedOverride,
 } from "./overrides/overrides.ts";
 import { renderPrompt } from "./render-prompt.ts";
+import { listEnabledSections } from "./render-sections.ts";
 import type { RenderedPrompt } from "./rendered-prompt.ts";
 import type { Section } from "./section.ts";
 import { isWorkspace } from "./sections/mounted-section.ts";
@@ -148,6 +149,16 @@ export class Prompt<
       attachments: this.#attachments,
       overrides: this.#requireOverrides(),
     });
+  }
+
+  /**
+   * Returns the enabled sections, with their places. `evaluate` prepares those that have `prepare` before it
+   * renders the prompt.
+   */
+  listEnabledSections({ session }: { readonly session: Session }): readonly PlacedSection[] {
+    const params = this.#params ?? bindParams(this.template, {});
+    const { outline, name: promptName } = this.template;
+    return listEnabledSections(outline, { promptName, params, session: () => session });
   }
 
   /** Returns the first section of a class, depth first, or `null`. */

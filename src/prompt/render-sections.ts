@@ -41,6 +41,19 @@ export function listVisibleSections(
   return [...visible.values()];
 }
 
+/** Selects the sections that are enabled, and whose parents are, also those below a summary. */
+export function listEnabledSections(
+  outline: readonly PlacedSection[],
+  context: VisibilityContext,
+): readonly PlacedSection[] {
+  const enabled = new Set<PlacedSection>();
+  for (const placed of outline) {
+    const isReachable = placed.parent === null || enabled.has(placed.parent);
+    if (isReachable && isEnabled(placed, context)) enabled.add(placed);
+  }
+  return [...enabled];
+}
+
 function isEnabled(placed: PlacedSection, { params, session }: VisibilityContext): boolean {
   const enabled = runSectionCode(placed, "its enabled() threw", () =>
     placed.section.isEnabled(getSectionParams(placed, params), session()),

@@ -72,6 +72,22 @@ export const sectionKeys: KnownKeys<SectionOptions> = {
   visibility: true,
 };
 
+/**
+ * Passed to {@link Section.prepare} and {@link Section.release}. An evaluation passes a section the same object
+ * each time.
+ */
+export interface PrepareContext {
+  /** Aborts when the evaluation is canceled or its deadline passes. */
+  readonly signal: AbortSignal;
+  /** The evaluation's session. */
+  readonly session: Session;
+  /**
+   * Returns the names of the tools that other sections of the prompt have now. Omitted if the section is
+   * prepared without a prompt.
+   */
+  readonly listOtherToolNames?: (() => ReadonlySet<string>) | undefined;
+}
+
 /** Taken from a method, because methods are bivariant: only `Needs` distinguishes section types. */
 type Enabled<Params> = {
   test(params: Params, context: { readonly session: Session }): boolean;
@@ -150,6 +166,19 @@ export abstract class Section<Params = never, Needs = Params> {
   }
 
   /**
+   * Loads what the section needs before it is rendered, such as tools that a server lists. `evaluate` awaits it
+   * once before the prompt is rendered, for each enabled section, and again before a later turn if
+   * `revision` has changed. An error ends the evaluation.
+   */
+  prepare?(context: PrepareContext): Promise<void>;
+
+  /**
+   * Releases what `prepare` opened for an evaluation. `evaluate` awaits it once when the evaluation ends, also if
+   * `prepare` failed or has not finished.
+   */
+  release?(context: PrepareContext): Promise<void>;
+
+  /**
    * Returns the markdown below the heading. Must be deterministic. If it returns `""` and the
    * section has no children, the heading is omitted too.
    */
@@ -157,6 +186,14 @@ export abstract class Section<Params = never, Needs = Params> {
 
   /** Name of the only adapter that can run the section, or `null` for any. */
   get provider(): string | null {
+    return null;
+  }
+
+  /**
+   * A value that changes when the section offers other tools or another text: then it is prepared and rendered
+   * again before the next turn. Read only if the section has `prepare`.
+   */
+  get revision(): unknown {
     return null;
   }
 

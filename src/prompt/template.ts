@@ -129,7 +129,8 @@ export class PromptTemplate<Output = string, Sections extends Section = Section>
     this.output = output ? createOutputContract(output, allowExtraKeys, field) : null;
     this.resources = checkRegistry(options.resources, this.name);
     this.policies = checkPolicies(options.policies, `Template "${this.name}" policies`);
-    checkPolicyNames(listed, this);
+    // Sections that are prepared may have other tools then.
+    if (!this.outline.some(({ section }) => section.prepare)) checkPolicyNames(listed, this);
     this.feedback = checkFeedback(options.feedback, `Template "${this.name}" feedback`);
     Object.freeze(this);
   }

@@ -52,6 +52,20 @@ const broken: readonly (readonly [
     "answers a finished evaluation from the store, without a request",
   ],
   [
+    "approve",
+    dropOption("approve"),
+    "runs a call that needs approval after approve has approved it",
+  ],
+  ["the need for approval", approveAll, "does not run a denied call, tells the model"],
+  [
+    "that no one can approve",
+    approveAll,
+    "denies a call that needs approval if the evaluation has no approve",
+  ],
+  ["that a call is parked", dropOption("approve"), "parks a call, and runs it once"],
+  ["the approvals", dropOption("approvals"), "parks a call, and runs it once"],
+  ["the denials", approveAll, "parks a call, and tells the model"],
+  [
     "the text",
     overrideResponse({ text: "" }),
     "sends the prompt and returns the answer as text and output",
@@ -163,6 +177,15 @@ async function listFailures(
     if (names.includes(name)) await run().catch(() => failed.push(name));
   }
   return failed;
+}
+
+/** Approves every call without a question. */
+function approveAll(adapter: ProviderAdapter): ProviderAdapter {
+  const approve = async () => "approve" as const;
+  return {
+    ...adapter,
+    evaluate: (prompt, options) => adapter.evaluate(prompt, { ...options, approve }),
+  };
 }
 
 function spoilStream(change: (options: NestedOptions) => NestedOptions) {

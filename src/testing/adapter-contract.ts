@@ -1,9 +1,11 @@
 import { checkKnownKeys, type KnownKeys } from "../base/errors.ts";
 import { answerCases } from "./contract/answers.ts";
+import { approvalCases, parkingCases } from "./contract/approvals.ts";
 import { compactionCases } from "./contract/compaction.ts";
 import { hostedCases } from "./contract/hosted.ts";
 import { limitCases } from "./contract/limits.ts";
 import { messageCases } from "./contract/messages.ts";
+import { preparingCases } from "./contract/preparing.ts";
 import { resumingCases } from "./contract/resuming.ts";
 import { streamingCases } from "./contract/streaming.ts";
 import type { ContractCase, MakeSubject } from "./contract/subject.ts";
@@ -66,7 +68,9 @@ export function adapterContract(
   const { workspace, compacts = false, resumes = false, streams = false } = options;
   const cases = [
     ...[...answerCases, ...toolCases, ...hostedCases, ...limitCases, ...messageCases],
-    ...(resumes ? resumingCases : []),
+    ...preparingCases,
+    ...approvalCases,
+    ...(resumes ? [...resumingCases, ...parkingCases] : []),
     ...(streams ? streamingCases : []),
     ...(workspace ? workspaceCases(workspace) : []),
     ...(compacts ? compactionCases : []),

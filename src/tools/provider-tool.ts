@@ -8,7 +8,10 @@ import type { ToolHandler } from "./tool-context.ts";
 
 /** Options of {@link ProviderTool}. */
 export interface ProviderToolOptions<Params, Result, Config extends object>
-  extends Omit<ToolOptions<Params, Result>, "effects" | "handler" | "parallel" | "reconcile"> {
+  extends Omit<
+    ToolOptions<Params, Result>,
+    "effects" | "handler" | "needsApproval" | "parallel" | "reconcile"
+  > {
   /** Name of the adapter that the tool belongs to, such as `"openai"`. */
   readonly provider: string;
   /** Provider-neutral name of the capability, such as `"web_search"`. */

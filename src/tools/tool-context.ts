@@ -53,6 +53,14 @@ export type ToolReconciler<Params, Result> = {
  */
 export type ToolEffects = "none" | "idempotent" | "once";
 
+/**
+ * Decides whether a call waits for the approval of a person: always, never, or depending on its params. See
+ * `approve` of `evaluate`.
+ */
+export type NeedsApproval<Params> =
+  | boolean
+  | { check(params: Params, context: ToolContext): boolean | Promise<boolean> }["check"];
+
 /** Runs a tool with validated params. */
 export type ToolHandler<Params, Result> = {
   run(params: Params, context: ToolContext): ToolResult<Result> | Promise<ToolResult<Result>>;

@@ -108,6 +108,26 @@ describe("Tool", () => {
   );
 });
 
+describe("a tool's needsApproval", () => {
+  test("is false by default, and keeps a boolean or a function", () => {
+    const rule = ({ a }: { readonly a: number }) => a > 10;
+    expect(new Tool(createOptions()).needsApproval).toBe(false);
+    expect(new Tool(createOptions({ needsApproval: true })).needsApproval).toBe(true);
+    const tool = new Tool(createOptions({ needsApproval: rule }));
+    expect([tool.needsApproval, tool.withDescription("Sums.").needsApproval]).toEqual([rule, rule]);
+  });
+
+  test.each(["always", 1, null, {}])("cannot be %j", (needsApproval) => {
+    expect(() => new Tool(createOptions({ needsApproval }))).toThrow(
+      expect.objectContaining({
+        name: "PromptValidationError",
+        field: 'Tool "add" needsApproval',
+        value: needsApproval,
+      }),
+    );
+  });
+});
+
 describe("a tool's name", () => {
   test.each([
     "a",

@@ -5,7 +5,7 @@ import { quoteNames } from "../base/quote-value.ts";
 import { checkSchema, type JsonSchema, listFields, type Schema } from "../base/schema/schema.ts";
 import { checkFunction } from "./config-checks.ts";
 import { checkPolicies, type ToolPolicy } from "./policy.ts";
-import type { ToolEffects, ToolHandler, ToolReconciler } from "./tool-context.ts";
+import type { NeedsApproval, ToolEffects, ToolHandler, ToolReconciler } from "./tool-context.ts";
 import { checkExamples, type ToolExample } from "./tool-example.ts";
 
 /** Options of {@link Tool}. */
@@ -49,6 +49,11 @@ export interface ToolOptions<Params, Result> {
    * unknown. Must be omitted with other `effects`: those calls run again.
    */
   readonly reconcile?: ToolReconciler<Params, NoInfer<Result>> | undefined;
+  /**
+   * Whether a call waits for approval: `approve` of `evaluate` decides, and without it the call is denied. A
+   * function decides for each call, after the policies. @default false
+   */
+  readonly needsApproval?: NeedsApproval<Params> | undefined;
 }
 
 const toolKeys: KnownKeys<ToolOptions<unknown, unknown>> = {
@@ -58,6 +63,7 @@ const toolKeys: KnownKeys<ToolOptions<unknown, unknown>> = {
   examples: true,
   handler: true,
   name: true,
+  needsApproval: true,
   parallel: true,
   params: true,
   policies: true,
@@ -117,6 +123,8 @@ export class Tool<Params = unknown, Result = unknown> {
   readonly effects: ToolEffects;
   /** Finds the outcome of an interrupted call; `null` if nothing does. */
   readonly reconcile: ToolReconciler<Params, Result> | null;
+  /** Whether a call waits for approval. */
+  readonly needsApproval: NeedsApproval<Params>;
 
   constructor(options: ToolOptions<Params, Result>) {
     const kind = new.target.name;
@@ -138,6 +146,7 @@ export class Tool<Params = unknown, Result = unknown> {
     this.parallel = options.parallel ?? false;
     this.effects = checkEffects(options.effects, field("effects"));
     this.reconcile = checkReconcile(options.reconcile, this.effects, field("reconcile"));
+    this.needsApproval = checkNeedsApproval(options.needsApproval, field("needsApproval"));
     if (new.target === Tool) Object.freeze(this);
   }
 
@@ -153,7 +162,8 @@ export class Tool<Params = unknown, Result = unknown> {
   }
 }
 
-function checkEffects(effects: ToolEffects | undefined, field: string): ToolEffects {
+/** Checks an `effects` option. Returns `"once"` if it is omitted. */
+export function checkEffects(effects: ToolEffects | undefined, field: string): ToolEffects {
   if (effects === undefined) return "once";
   if (EFFECTS.includes(effects)) return effects;
   const rule = `must be one of ${quoteNames(EFFECTS)}`;
@@ -172,6 +182,22 @@ function checkReconcile<Reconciler extends (...args: never) => unknown>(
     value: reconcile,
     rule: `must be omitted with effects: "${effects}", because interrupted calls run again`,
     remedy: 'omit it, or use effects: "once"',
+  });
+}
+
+/** Checks a `needsApproval` option. Returns `false` if it is omitted. */
+export function checkNeedsApproval<Params>(
+  needsApproval: NeedsApproval<Params> | undefined,
+  field: string,
+): NeedsApproval<Params> {
+  const type = typeof needsApproval;
+  if (type === "undefined" || type === "boolean" || type === "function")
+    return needsApproval ?? false;
+  throw new PromptValidationError({
+    field,
+    value: needsApproval,
+    rule: "must be true, false or a function",
+    remedy: "omit it if calls need no approval",
   });
 }
 

@@ -16,6 +16,7 @@ import {
   ToolResult,
 } from "weakincentives";
 import * as files from "weakincentives/files";
+import { McpToolsSection } from "weakincentives/mcp";
 import { OpenAIAdapter } from "weakincentives/openai";
 import { JsonlSessionStore } from "weakincentives/stores";
 import { adapterContract, scriptedClient, scriptedSubject } from "weakincentives/testing";
@@ -93,7 +94,13 @@ for (const clientConfig of [{ baseURL }, { baseURL, fetch }]) {
 }
 server.close();
 
+// The MCP client is an optional peer, which is not installed here.
+const mcp = new McpToolsSection({ server: { url: baseURL } });
+const context = { session: new Session(), signal: new AbortController().signal };
+await assert.rejects(mcp.prepare(context), /Run npm install @modelcontextprotocol\/client\./);
+await mcp.release(context);
+
 const contract = adapterContract(scriptedSubject);
 for (const { run } of contract) await run();
 
-console.log(`smoke: ${contract.length + 6} checks held on Node ${process.version}`);
+console.log(`smoke: ${contract.length + 7} checks held on Node ${process.version}`);

@@ -2,6 +2,7 @@ import { bubblewrapSandbox } from "../../src/local/sandbox/bubblewrap/bubblewrap
 import { chromiumPath } from "./chromium-path.ts";
 import { sdkMissing } from "./claude/sdk-installed.ts";
 import { edgeMissing } from "./edge/edge-runtime.ts";
+import { mcpServersMissing } from "./mcp/reference-servers.ts";
 
 /** Prints which Node the tests run on and, once, which tests are skipped and how to run them. */
 export async function setup(): Promise<void> {
@@ -13,6 +14,9 @@ export async function setup(): Promise<void> {
     print("Tests in a browser are skipped. Install it with apt-get install chromium.");
   }
   if (edgeMissing !== null) print(`Tests in an edge runtime are skipped. ${edgeMissing}`);
+  if (mcpServersMissing !== null) {
+    print(`Tests with the reference servers of MCP are skipped. ${mcpServersMissing}`);
+  }
   if (sdkMissing !== null) {
     print("Tests that need the Claude Agent SDK are skipped. Install it with npm run claude.");
   }

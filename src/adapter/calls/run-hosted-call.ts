@@ -10,12 +10,14 @@ import { ProviderTool } from "../../tools/provider-tool.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { ToolContext } from "../../tools/tool-context.ts";
 import { renderValue, ToolResult } from "../../tools/tool-result.ts";
+import type { Verdict } from "../approvals/decide-approval.ts";
 import { createToolContext, type Evaluation } from "../evaluation.ts";
 import type { HostedOrigin, RejectedToolParams } from "../events.ts";
 import type { DelegatedCall, HostedCall, HostedOutcome } from "../model-client.ts";
 import { type InterruptedCalls, NEW_CALL, UNKNOWN_OUTCOME } from "../resume/interrupted-calls.ts";
 import { startCalls } from "../resume/start-calls.ts";
 import type { SettledCall } from "./combine-outputs.ts";
+import { decideCall } from "./decide-call.ts";
 import { parseHostedOutput } from "./parse-declared-output.ts";
 import { type Invocation, publishInvocation } from "./publish-invocation.ts";
 import { runInTransaction } from "./run-in-transaction.ts";
@@ -45,25 +47,30 @@ export async function runHostedCall(
 }
 
 /**
- * Runs a call that the provider delegates to this process, and processes it like any hosted call.
+ * Runs a call that the provider delegates to this process, and processes it like any hosted call. Returns `null` if
+ * the call waits for approval.
  */
 export async function runDelegatedCall(
   delegated: DelegatedCall,
   evaluation: Evaluation,
   usage: TokenUsage,
   interrupted: InterruptedCalls | null,
-): Promise<SettledCall> {
+): Promise<SettledCall | null> {
   const { name, kind, callId, raw } = delegated;
   const resolved = await resolveCall(delegated, evaluation);
   const fate = interrupted?.takeFate(callId) ?? NEW_CALL;
   if (fate.state === "answered") {
     return await settleStoredCall(delegated, fate.invoked, resolved.tool);
   }
-  if (fate.state === "new") await startCalls(evaluation, [{ name, callId }]);
+  const isNew = fate.state === "new";
+  const verdict = isNew ? await decideDelegated(delegated, resolved, evaluation) : null;
+  if (verdict?.kind === "parked") return null;
+  const known = verdict?.kind === "denied" ? toFailure(verdict.message) : null;
+  if (isNew && !known) await startCalls(evaluation, [{ name, callId }]);
   const started = evaluation.clock.now();
   let outcome: HostedOutcome | null = null;
   const processed = await processOutcome(resolved, evaluation, async (context) => {
-    outcome = fate.state === "started" ? LOST_OUTCOME : await delegated.run(context);
+    outcome = known ?? (isNew ? await delegated.run(context) : toFailure(UNKNOWN_OUTCOME));
     return outcome;
   });
   const { params, result, declared } = processed;
@@ -75,12 +82,21 @@ export async function runDelegatedCall(
   return { call, declared, tool: resolved.tool };
 }
 
-/** A delegated call that was started before the process was lost. */
-const LOST_OUTCOME: HostedOutcome = Object.freeze({
-  output: null,
-  success: false,
-  message: UNKNOWN_OUTCOME,
-});
+/** Decides whether a call may run; `null` if it needs no approval. */
+async function decideDelegated(
+  { name, callId, needsApproval = false }: DelegatedCall,
+  { checkedParams, call }: ResolvedCall,
+  evaluation: Evaluation,
+): Promise<Verdict | null> {
+  if (needsApproval === false) return null;
+  const params = checkedParams.ok ? checkedParams.value : call.params;
+  return await decideCall({ name, callId, params, needsApproval }, evaluation);
+}
+
+/** Creates the outcome of a call that did not run, or whose outcome is not known. */
+function toFailure(message: string): HostedOutcome {
+  return { output: null, success: false, message };
+}
 
 /** Returns the output that the model learns of: `null` if a failing hook rolled the call back. */
 function getDelegatedOutput(outcome: HostedOutcome | null, result: ToolResult<unknown>): unknown {

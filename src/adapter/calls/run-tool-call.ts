@@ -29,11 +29,12 @@ export interface ReadyCall {
   readonly params: unknown;
 }
 
-/** A call that was rejected, with the result that the model reads. */
+/** A call that was rejected or denied, with the result that the model reads. */
 export interface RejectedCall {
   readonly kind: "refused";
   readonly call: ToolCall;
-  readonly params: RejectedToolParams;
+  /** The validated params of a call that was denied, or why the params were rejected. */
+  readonly params: unknown;
   readonly result: ToolResult<never>;
 }
 
@@ -134,7 +135,11 @@ export async function runHandler(
 }
 
 function rejectCall(call: ToolCall, problem: string): RejectedCall {
-  const params = Object.freeze({ rejected: true as const, given: call.arguments, problem });
+  const params: RejectedToolParams = Object.freeze({
+    rejected: true,
+    given: call.arguments,
+    problem,
+  });
   return { kind: "refused", call, params, result: ToolResult.error(problem) };
 }
 

@@ -13,6 +13,7 @@ import {
 } from "../resume/interrupted-calls.ts";
 import { startCalls } from "../resume/start-calls.ts";
 import { collectFeedback } from "./collect-feedback.ts";
+import { decideCall } from "./decide-call.ts";
 import { publishInvocation } from "./publish-invocation.ts";
 import { runInTransaction } from "./run-in-transaction.ts";
 import { type PreparedCall, prepareCall, runToolCall } from "./run-tool-call.ts";
@@ -36,7 +37,8 @@ export async function runToolCalls(
   }));
   for (const group of groupCalls(pending)) {
     evaluation.guard.enter("tool");
-    for (const done of await runGroup(group, evaluation)) {
+    const decided = group.some(needsDecision) ? await decideGroup(group, evaluation) : group;
+    for (const done of await runGroup(decided, evaluation)) {
       answers.push(await createAnswer(done, evaluation, usage));
     }
   }
@@ -67,6 +69,33 @@ function groupCalls(pending: readonly PendingCall[]): readonly (readonly Pending
 
 function isParallel({ prepared }: PendingCall): boolean {
   return prepared.kind === "ready" && prepared.tool.parallel;
+}
+
+/** Whether a call may need approval. A call that was started before has it. */
+function needsDecision({ prepared, fate }: PendingCall): boolean {
+  if (prepared.kind !== "ready" || fate.state !== "new") return false;
+  return prepared.tool.needsApproval !== false;
+}
+
+/** Decides about the calls of a group. Returns those that do not wait for approval. */
+async function decideGroup(
+  group: readonly PendingCall[],
+  evaluation: Evaluation,
+): Promise<readonly PendingCall[]> {
+  const decided = await Promise.all(
+    group.map(async (pending): Promise<PendingCall | null> => {
+      const { prepared } = pending;
+      if (prepared.kind === "refused" || !needsDecision(pending)) return pending;
+      const { call, params, tool } = prepared;
+      const { needsApproval } = tool;
+      const verdict = await decideCall({ ...call, params, needsApproval }, evaluation);
+      if (verdict.kind === "parked") return null;
+      if (verdict.kind === "approved") return pending;
+      const result = ToolResult.error(verdict.message);
+      return { ...pending, prepared: { kind: "refused", call, params, result } };
+    }),
+  );
+  return decided.filter((pending) => pending !== null);
 }
 
 async function runGroup(

@@ -11,6 +11,7 @@ import { storedSession } from "../../session/stored-session.ts";
  * - `turn-completed`: a response has arrived; its calls are next
  * - `calls-started`: calls of `once` tools are recorded as started; their handlers are next
  * - `workspace-kept`: the workspace's files are kept
+ * - `parked`: calls wait for approval; the evaluation ends next
  * - `executed`: the answer is stored; the caller gets it next
  */
 export const BARRIERS = [
@@ -19,6 +20,7 @@ export const BARRIERS = [
   "turn-completed",
   "calls-started",
   "workspace-kept",
+  "parked",
   "executed",
 ] as const;
 

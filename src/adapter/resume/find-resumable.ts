@@ -1,3 +1,4 @@
+import { digestText, encodeHex } from "../../base/digest-text.ts";
 import { InvalidOptionError } from "../../base/errors.ts";
 import type { InputPart } from "../../prompt/input.ts";
 import type { TurnCompleted } from "../events.ts";
@@ -39,12 +40,7 @@ export async function digestInput(input: readonly InputPart[]): Promise<string |
   const text = JSON.stringify(input, (_key, value: unknown) =>
     value instanceof Uint8Array ? encodeHex(value) : value,
   );
-  const bytes = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
-  return encodeHex(new Uint8Array(bytes));
-}
-
-function encodeHex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return await digestText(text);
 }
 
 /** Returns a turn as far as its event has it. */

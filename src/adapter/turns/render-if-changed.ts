@@ -5,15 +5,20 @@ import type { ModelClient } from "../model-client.ts";
 import { preparePrompt } from "../prepare-prompt.ts";
 import { selectAllowedTools } from "../tool-choice.ts";
 
-/** Renders the prompt again if the visibility of a section changed. The conversation continues. */
-export function renderIfChanged(
+/**
+ * Renders the prompt again if the visibility of a section changed, or what a prepared section offers. The
+ * conversation continues.
+ */
+export async function renderIfChanged(
   evaluation: Evaluation,
   client: ModelClient,
   settings: LoopSettings,
-): Evaluation {
+): Promise<Evaluation> {
+  const { guard, sections } = evaluation;
   const visibility = readVisibility(evaluation);
-  if (visibility === evaluation.visibility) return evaluation;
-  evaluation.guard.enter("render");
+  if (visibility === evaluation.visibility && !sections?.isStale) return evaluation;
+  guard.enter("render");
+  await sections?.prepare();
   // The tool choice was checked at first. Its tools may be in sections that are closed now.
   const checked = { ...settings, toolChoice: "auto" } as const;
   const rendered = preparePrompt(evaluation.prompt, client, checked, evaluation);

@@ -1,5 +1,7 @@
 import { raceAbort } from "../../base/clock.ts";
 import type { WorkspaceManifest } from "../../prompt/sections/workspace-slice.ts";
+import type { ApprovableCall } from "../approvals/approvable-call.ts";
+import { decideCall } from "../calls/decide-call.ts";
 import type { Evaluation } from "../evaluation.ts";
 import { publishEvent } from "../events.ts";
 import type { LoopSettings } from "../loop-options.ts";
@@ -40,6 +42,7 @@ export async function takeTurn(
     signal,
     isNested,
     isDurable,
+    decideCall: (call: ApprovableCall) => decideCall(call, evaluation),
     ...(observer && { observer }),
     ...createSubmission(evaluation, next.turn),
   };

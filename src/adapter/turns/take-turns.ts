@@ -1,5 +1,6 @@
 import { PromptEvaluationError } from "../../base/evaluation-errors.ts";
 import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
+import { EvaluationParkedError } from "../approvals/evaluation-parked-error.ts";
 import { collectFeedback } from "../calls/collect-feedback.ts";
 import { runDelegatedCall, runHostedCall } from "../calls/run-hosted-call.ts";
 import { runToolCalls } from "../calls/run-tool-calls.ts";
@@ -34,7 +35,7 @@ export async function takeTurns(
     settled = await settleTurn(turn, evaluation, progress, interrupted);
     if (!settled) deliverAnswer(turn, number, settings);
     if (!settled) return turn;
-    prepareNext(turn);
+    await prepareNext(turn);
   }
   for (let turn = (resumed?.number ?? 0) + 1; turn <= settings.maxTurns; turn++) {
     guard.enter("request");
@@ -45,14 +46,14 @@ export async function takeTurns(
     if (evaluation.isDurable) await passBarrier(evaluation, "turn-completed");
     settled = await settleTurn(answer, evaluation, progress, null);
     if (!settled) return answer;
-    prepareNext(answer);
+    await prepareNext(answer);
   }
   const message = `No answer after ${settings.maxTurns} turns. Raise maxTurns or use a smaller task.`;
   throw new PromptEvaluationError(message, { promptName: first.prompt.name, phase: "response" });
 
-  function prepareNext(turn: Turn): void {
+  async function prepareNext(turn: Turn): Promise<void> {
     if (toolChoice !== "auto") toolChoice = relaxToolChoice(toolChoice, turn, evaluation.rendered);
-    evaluation = renderIfChanged(evaluation, client, settings);
+    evaluation = await renderIfChanged(evaluation, client, settings);
   }
 }
 
@@ -76,16 +77,26 @@ async function settleTurn(
   const delegatedResults: HostedCall[] = [];
   for (const delegated of turn.delegatedCalls ?? []) {
     const settled = await runDelegatedCall(delegated, evaluation, turn.usage, interrupted);
+    if (!settled) continue; // it waits for approval
     progress.addDelegated(settled);
     delegatedResults.push(settled.call);
   }
-  if (!turn.continues && turn.toolCalls.length + delegatedResults.length === 0) return null;
+  const delegatedCount = turn.delegatedCalls?.length ?? 0;
+  if (!turn.continues && turn.toolCalls.length + delegatedCount === 0) return null;
   const isHosted = turn.hostedCalls.length + delegatedResults.length > 0;
   const hasFeedback = isHosted && prompt.template.feedback.length > 0;
   const feedback = hasFeedback ? await collectFeedback(evaluation) : "";
   guard.enter("tool");
   const answers = await runToolCalls(turn.toolCalls, evaluation, turn.usage, interrupted);
+  if (evaluation.parked.length > 0) await stopParked(evaluation);
   return { answers, delegatedResults, notes: feedback === "" ? [] : [feedback] };
+}
+
+/** Stops an evaluation whose calls wait for approval, once everything so far is stored. */
+async function stopParked(evaluation: Evaluation): Promise<never> {
+  await passBarrier(evaluation, "parked");
+  const { parked, prompt } = evaluation;
+  throw new EvaluationParkedError(parked, { promptName: prompt.name });
 }
 
 /** Relaxes the tool choice of a resumed evaluation as its earlier turns did. */

@@ -1,3 +1,5 @@
+import type { ApprovableCall } from "../../adapter/approvals/approvable-call.ts";
+import type { Verdict as ApprovalVerdict } from "../../adapter/approvals/decide-approval.ts";
 import { getErrorMessage } from "../../base/errors.ts";
 import {
   readNumber,
@@ -32,6 +34,8 @@ export function createNativeHooks(
   around: {
     readonly rollback: NativeRollback | null;
     readonly leftovers: SandboxLeftovers | null;
+    /** Decides about a call that needs approval. */
+    decideCall(call: ApprovableCall): Promise<ApprovalVerdict>;
   },
 ): NativeHooks {
   const { rollback, leftovers } = around;
@@ -39,7 +43,12 @@ export function createNativeHooks(
     isEnabled: (name) => native.isEnabled(name),
     async beforeCall(use) {
       const verdict = await native.beforeCall(use);
-      if (!("denied" in verdict)) await rollback?.beforeCall(use.id, use.name);
+      if ("denied" in verdict) return verdict;
+      const approvable = native.findApproval(use);
+      const approval = approvable && (await around.decideCall({ ...approvable, callId: use.id }));
+      if (approval?.kind === "denied") return { denied: approval.message };
+      if (approval?.kind === "parked") return { denied: WAITS_FOR_APPROVAL };
+      await rollback?.beforeCall(use.id, use.name);
       return verdict;
     },
     async afterCall({ id, name, error }) {
@@ -50,6 +59,11 @@ export function createNativeHooks(
     onIdle: () => rollback?.onIdle(),
   };
 }
+
+/** The model reads it in the transcript when the evaluation is resumed. */
+const WAITS_FOR_APPROVAL =
+  "The call was not made yet: it waits for approval, and the run stops now. When it continues, make the same " +
+  "call again, unchanged: then it is approved or denied.";
 
 /** Tracks calls to the SDK's native tools through its hooks. Each call ends exactly once. */
 export class NativeCallTracker {

@@ -40,6 +40,8 @@ export interface RunResourcesSettings extends AdapterSettings {
   readonly sentPrompt: SentPrompt;
   /** Called with the SDK's metadata when it has compacted the conversation. */
   onCompacted(metadata: UnknownRecord): void;
+  /** Decides about a call to a native tool that needs approval. */
+  readonly decideCall: Parameters<typeof createNativeHooks>[1]["decideCall"];
   /** Called when a message's calls have ended. @default does nothing */
   readonly onBatch?: RunSettings["onBatch"];
 }
@@ -199,12 +201,12 @@ async function prepareParts(settings: RunResourcesSettings, cleanup: Cleanup): P
     env: variables,
     spawnClaudeCodeProcess: process.spawn,
   };
-  const hooks = createNativeHooks(native, { rollback, leftovers });
+  const { onCompacted, onBatch, decideCall } = settings;
+  const hooks = createNativeHooks(native, { rollback, leftovers, decideCall });
   const reporter = new TurnReporter({
     isStructured: schema !== null,
     findNative: (name) => native.findReported(name),
   });
-  const { onCompacted, onBatch } = settings;
   const run = new ClaudeRun({ sdk, options, native: hooks, reporter, onCompacted, onBatch });
   cleanup.add(() => process.stop());
   const { sentPrompt } = settings;

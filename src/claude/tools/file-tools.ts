@@ -33,6 +33,11 @@ export const fileNativeTools: readonly FileTool[] = [
     description: "Write files in the working folder.",
     isReadOnly: false,
     codeField: "content",
+    toParams: (input) => ({
+      operation: "create",
+      path: readString(input, "file_path"),
+      diff: markLines("+", readString(input, "content")),
+    }),
     describe: (input, response) =>
       `${response["type"] === "update" ? "Overwrote" : "Created"} ${readString(input, "file_path")}`,
   }),
@@ -41,6 +46,14 @@ export const fileNativeTools: readonly FileTool[] = [
     description: "Change files in the working folder.",
     isReadOnly: false,
     codeField: "new_string",
+    toParams: (input) => ({
+      operation: "update",
+      path: readString(input, "file_path"),
+      diff:
+        markLines("-", readString(input, "old_string")) +
+        markLines("+", readString(input, "new_string")),
+      ...(input["replace_all"] === true && { replaceAll: true }),
+    }),
     describe: (input) => `Edited ${readString(input, "file_path")}`,
   }),
 ];
@@ -67,7 +80,10 @@ export function createFileTools(permissionMode?: string): readonly HostedTool[] 
 
 function createFileTool(
   name: NativeName,
-  parts: Pick<FileTool, "kind" | "description" | "isReadOnly" | "codeField" | "describe">,
+  parts: Pick<
+    FileTool,
+    "kind" | "description" | "isReadOnly" | "codeField" | "toParams" | "describe"
+  >,
 ): FileTool {
   return {
     name,
@@ -78,6 +94,14 @@ function createFileTool(
         : { denied: `${name} is not available without a workspace` },
     ...parts,
   };
+}
+
+/** Writes a mark before each line of a text. */
+function markLines(mark: "+" | "-", text: string): string {
+  return text
+    .split("\n")
+    .map((line) => `${mark}${line}\n`)
+    .join("");
 }
 
 function describeMatches(_input: UnknownRecord, response: UnknownRecord): string {

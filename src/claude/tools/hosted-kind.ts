@@ -42,6 +42,8 @@ export interface NativeTool {
   readonly codeField?: string | undefined;
   /** Returns the input to run a call with, or why the call is denied. */
   judge(use: JudgedUse): Verdict | Promise<Verdict>;
+  /** Returns the params of the hosted tool's call, for its approval. @default the input */
+  toParams?(input: UnknownRecord): object;
   /** Summarizes a successful call for events. Unused if the tool has a log. */
   describe?(input: UnknownRecord, response: UnknownRecord): string;
   /** Creates a log that turns the calls in an evaluation into a typed output. @default no output */

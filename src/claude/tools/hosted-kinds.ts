@@ -68,9 +68,16 @@ export function listNativeNames(kind: string, permissionMode?: string): readonly
 
 /** Finds the prompt's hosted tool that owns the calls to an SDK tool; `null` if none. */
 export function findOwner(name: string, hostedTools: readonly HostedTool[]): HostedTool | null {
+  return findOwners(name, hostedTools)[0] ?? null;
+}
+
+/** Finds the prompt's hosted tools whose kinds include an SDK tool. The first one owns its calls. */
+export function findOwners(
+  name: string,
+  hostedTools: readonly HostedTool[],
+): readonly HostedTool[] {
   const owners = hostedKinds.filter(({ tools }) => tools.some((tool) => tool === name));
-  const found = owners.flatMap(({ kind }) => hostedTools.filter((tool) => tool.kind === kind));
-  return found[0] ?? null;
+  return owners.flatMap(({ kind }) => hostedTools.filter((tool) => tool.kind === kind));
 }
 
 function findOmissions(tool: HostedTool, checks: HostedToolChecks): readonly Omission[] {

@@ -55,6 +55,58 @@ describe("NativeTools.names", () => {
   });
 });
 
+describe("NativeTools.findApproval()", () => {
+  const needsApproval = () => true;
+  const asking = [
+    shellTool({}, { name: "bash", needsApproval }),
+    applyPatchTool({}, { needsApproval }),
+    ...createFileTools(),
+  ];
+  const find = (name: string, input: object, tools: readonly HostedTool[] = asking) =>
+    createTools(tools).findApproval({ name, input: { ...input } });
+
+  test.each([
+    ["Bash", { command: "rm -r a", description: "x" }, "bash", { commands: ["rm -r a"] }],
+    [
+      "Write",
+      { file_path: "a.txt", content: "one\ntwo" },
+      "apply_patch",
+      { operation: "create", path: "a.txt", diff: "+one\n+two\n" },
+    ],
+    [
+      "Edit",
+      { file_path: "a.txt", old_string: "one", new_string: "two" },
+      "apply_patch",
+      { operation: "update", path: "a.txt", diff: "-one\n+two\n" },
+    ],
+    [
+      "Edit",
+      { file_path: "a.txt", old_string: "one", new_string: "", replace_all: true },
+      "apply_patch",
+      { operation: "update", path: "a.txt", diff: "-one\n+\n", replaceAll: true },
+    ],
+  ])(
+    "returns the call of the hosted tool that owns %s, with all it changes",
+    (name, input, owner, params) => {
+      expect(find(name, input)).toEqual({ name: owner, params, needsApproval, isRepeated: true });
+    },
+  );
+
+  test.each(["Read", "Glob", "Grep", "WebSearch", "NotebookEdit"])(
+    "returns null for %s",
+    (name) => {
+      expect(find(name, { file_path: "a.txt" })).toBeNull();
+    },
+  );
+
+  test("returns null if the owner needs no approval, and asks any owner that does", () => {
+    const input = { command: "ls" };
+    expect(find("Bash", input, everything)).toBeNull();
+    const both = [codeInterpreterTool(), shellTool({}, { needsApproval: true })];
+    expect(find("Bash", input, both)).toMatchObject({ name: "shell", needsApproval: true });
+  });
+});
+
 describe("NativeTools.findReported()", () => {
   test.each([
     ["Bash", { kind: "shell", codeField: "command" }],

@@ -1,3 +1,4 @@
+import type { ApprovableCall } from "../../adapter/approvals/approvable-call.ts";
 import type { HostedCall } from "../../adapter/model-client.ts";
 import { isPlainObject } from "../../base/freeze.ts";
 import { readRecord, readString, readStringOrNull, type UnknownRecord } from "../../base/json.ts";
@@ -5,9 +6,10 @@ import type { Prompt } from "../../prompt/prompt.ts";
 import { asHostedTool } from "../../tools/as-hosted-tool.ts";
 import type { Citation } from "../../tools/hosted/citation.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
+import type { NeedsApproval } from "../../tools/tool-context.ts";
 import type { Verdict } from "../workspace/bounds.ts";
 import type { CallLog, NativeName, ReportedTool } from "./hosted-kind.ts";
-import { findNativeTool, findOwner, listNativeNames } from "./hosted-kinds.ts";
+import { findNativeTool, findOwner, findOwners, listNativeNames } from "./hosted-kinds.ts";
 
 /** Options of the native tools in one evaluation. */
 export interface NativeToolsOptions {
@@ -76,6 +78,19 @@ export class NativeTools {
     return await native.judge({ owner, input, bounds });
   }
 
+  /** Returns the call of a hosted tool that must be approved before a native call runs; `null` if none must. */
+  findApproval({ name, input }: NativeUse): Omit<ApprovableCall, "callId"> | null {
+    const native = findNativeTool(name);
+    if (!native || native.isReadOnly || !this.isEnabled(name)) return null;
+    for (const tool of findOwners(name, this.#hostedTools)) {
+      const { needsApproval = false }: ApprovableTool = tool.live;
+      if (needsApproval === false) continue;
+      const params = native.toParams?.(input) ?? input;
+      return { name: tool.name, params, needsApproval, isRepeated: true };
+    }
+    return null;
+  }
+
   /** Returns how calls to a tool are reported while they run; `null` if the tool is not available. */
   findReported(name: string): ReportedTool | null {
     const owner = this.#findOwner(name);
@@ -131,6 +146,11 @@ export class NativeTools {
   #findOwner(name: string): HostedTool | null {
     return this.isEnabled(name) ? findOwner(name, this.#hostedTools) : null;
   }
+}
+
+/** The live part of a hosted tool whose calls may need approval. */
+interface ApprovableTool {
+  readonly needsApproval?: NeedsApproval<unknown> | undefined;
 }
 
 /** Whether a call that has ended succeeded. */

@@ -25,6 +25,7 @@ export const nativeBash: NativeTool = {
   needsWorkspace: false,
   codeField: "command",
   judge: judgeCommand,
+  toParams: (input) => ({ commands: [readString(input, "command")] }),
   describe: describeOutput,
 };
 

@@ -104,6 +104,7 @@ describe("applyPatchCodec.delegatedCalls()", () => {
         params: { operation: "create", path: "a.txt", diff: "+a\n" },
         touches: [filesystem],
         raw: open,
+        needsApproval: false,
         run: expect.any(Function),
       },
     ]);

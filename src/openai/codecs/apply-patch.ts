@@ -52,6 +52,7 @@ export const applyPatchCodec: HostedToolCodec<ApplyPatchConfig, ApplyPatchResult
         ...identifyCall(item, tool),
         params: readPatchParams(item),
         touches,
+        needsApproval: tool.live.needsApproval,
         run: (context) => runPatch(item, tool, context),
       }));
   },

@@ -39,6 +39,7 @@ describe("an MCP approval request", () => {
         callId: "mcpr_1",
         params: { name: "bet", serverLabel: "dice", arguments: '{"all":true}' },
         raw: request,
+        needsApproval: true,
         run: expect.any(Function),
       },
     ]);
@@ -105,13 +106,16 @@ describe("an MCP approval request", () => {
     expect(answer).toMatchObject({ approve: false, reason: message });
   });
 
-  test("is denied without a callback, and secrets are not revealed", async () => {
+  test("needs the approval of the evaluation without a callback, and secrets are not revealed", async () => {
+    const [withCallback] =
+      mcpCodec.delegatedCalls?.(
+        [request],
+        createTool(() => true),
+      ) ?? [];
+    expect(withCallback?.needsApproval).toBe(false);
     const { outcome, answer } = await decide();
-    expect(outcome).toEqual({
-      output: null,
-      success: false,
-      message: 'Did not call "bet" on "dice": the tool has no approve callback',
-    });
+    const message = 'Approved the call to "bet" on "dice"';
+    expect(outcome).toEqual({ output: null, success: true, message });
     expect(JSON.stringify([outcome, answer])).not.toContain("s3cret");
   });
 });

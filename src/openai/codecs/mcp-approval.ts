@@ -9,7 +9,10 @@ import { formatToolName, readMcpParams } from "./mcp-calls.ts";
 /** An MCP tool with its optional `approve` callback. */
 export type LiveMcpTool = HostedTool<McpConfig, McpResult, McpLive>;
 
-/** Asks the `approve` callback about one call. Any value other than `true` denies the call. */
+/**
+ * Asks the `approve` callback about one call. Any value other than `true` denies the call. Without a callback the
+ * evaluation has approved it.
+ */
 export async function requestApproval(
   item: WireItem,
   { live: { approve } }: LiveMcpTool,
@@ -19,9 +22,9 @@ export async function requestApproval(
     success: false,
     message: `Did not call ${formatToolName(item)}: ${why}`,
   });
-  if (!approve) return deny("the tool has no approve callback");
   try {
-    const verdict: unknown = await approve({ id: readString(item, "id"), ...readMcpParams(item) });
+    const request = { id: readString(item, "id"), ...readMcpParams(item) };
+    const verdict: unknown = approve ? await approve(request) : true;
     if (verdict !== true) return deny("the call was not approved");
   } catch (error) {
     return deny(`the approval failed: ${getErrorMessage(error)}`);

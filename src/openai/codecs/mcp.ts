@@ -65,6 +65,7 @@ export const mcpCodec: HostedToolCodec<McpConfig, McpResult> = {
     return findPendingApprovals(items, tool.config).map((item) => ({
       ...identifyCall(item, tool),
       params: readMcpParams(item),
+      needsApproval: !tool.live.approve, // asks the evaluation instead
       run: () => requestApproval(item, tool),
     }));
   },

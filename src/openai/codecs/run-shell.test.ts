@@ -76,6 +76,7 @@ describe("a local shell call", () => {
         callId: "call_2",
         params: { commands: ["pwd"], timeoutMs: 5, maxOutputLength: 9 },
         raw: open,
+        needsApproval: false,
         run: expect.any(Function),
       },
     ]);

@@ -81,6 +81,34 @@ describe("shellCodec.serialize()", () => {
   });
 });
 
+describe("shellCodec.serialize() with needsApproval", () => {
+  const rule = () => true;
+
+  test.each([true, rule])(
+    "rejects %o in a container, which the provider controls",
+    (needsApproval) => {
+      const asking = shellTool({}, { name: "bash", needsApproval });
+      expect(() => shellCodec.serialize(asking, { model: "gpt-5", containerId: null })).toThrow(
+        expect.objectContaining({
+          name: "InvalidOptionError",
+          message: expect.stringMatching(
+            /^Hosted tool "bash" needsApproval must be omitted in a container environment/,
+          ),
+        }),
+      );
+    },
+  );
+
+  test("accepts it in a local environment, and false in a container", () => {
+    const environment = { type: "local" } as const;
+    const here = shellTool({ environment }, { executor, needsApproval: rule });
+    const there = shellTool({}, { needsApproval: false });
+    const env = { model: "gpt-5", containerId: null };
+    expect(shellCodec.serialize(here, env)).toMatchObject({ environment });
+    expect(shellCodec.serialize(there, env)).toMatchObject({ type: "shell" });
+  });
+});
+
 describe("shellCodec.parseOutput()", () => {
   test("returns null without calls", () => {
     expect(shellCodec.kind).toBe("shell");

@@ -1,3 +1,4 @@
+import { InvalidOptionError } from "../../base/errors.ts";
 import { isPlainObject } from "../../base/freeze.ts";
 import {
   type ShellConfig,
@@ -38,6 +39,7 @@ export const shellCodec: HostedToolCodec<ShellConfig, ShellResult> = {
   serialize(tool: LiveShellTool, env) {
     const { config, live } = tool;
     checkWithFactory(tool, () => shellTool(config, { executor: live.executor }));
+    rejectApproval(tool);
     const entry: WireShell = { type: "shell", environment: toWireEnvironment(config, env) };
     return entry;
   },
@@ -89,6 +91,7 @@ export const shellCodec: HostedToolCodec<ShellConfig, ShellResult> = {
     return open.map((one) => ({
       ...identifyCall(one.item, tool),
       params: readShellParams(one.item),
+      needsApproval: tool.live.needsApproval,
       run: (context) => runShell(one, tool, context),
     }));
   },
@@ -104,6 +107,17 @@ export const shellCodec: HostedToolCodec<ShellConfig, ShellResult> = {
     return output;
   },
 };
+
+/** The provider runs the commands of a container without asking. */
+function rejectApproval({ name, config, live: { needsApproval = false } }: LiveShellTool): void {
+  if (isLocal(config) || needsApproval === false) return;
+  throw new InvalidOptionError({
+    field: `Hosted tool "${name}" needsApproval`,
+    value: needsApproval,
+    rule: "must be omitted in a container environment, because the provider runs the commands",
+    remedy: 'use { environment: { type: "local" } } with an executor, or omit it',
+  });
+}
 
 function isLocal({ environment }: ShellConfig): boolean {
   return environment?.type === "local";

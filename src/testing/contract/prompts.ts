@@ -8,7 +8,7 @@ import { defineSlice } from "../../session/define-slice.ts";
 import type { Slice } from "../../session/slice.ts";
 import { codeInterpreterTool } from "../../tools/hosted/code-interpreter.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
-import { Tool } from "../../tools/tool.ts";
+import { Tool, type ToolOptions } from "../../tools/tool.ts";
 import type { ToolHandler } from "../../tools/tool-context.ts";
 import { ToolResult } from "../../tools/tool-result.ts";
 
@@ -46,8 +46,13 @@ export const noteTool: Tool<Word, unknown> = wordTool("note", ({ word }, { sessi
 });
 
 /** Creates a tool that takes a word. */
-export function wordTool(name: string, handler: ToolHandler<Word, unknown>): Tool<Word, unknown> {
-  return new Tool({ name, description: "A tool of the contract.", params: wordSchema, handler });
+export function wordTool(
+  name: string,
+  handler: ToolHandler<Word, unknown>,
+  options: Pick<ToolOptions<Word, unknown>, "needsApproval"> = {},
+): Tool<Word, unknown> {
+  const description = "A tool of the contract.";
+  return new Tool({ name, description, params: wordSchema, handler, ...options });
 }
 
 /** Creates a prompt with the text `"Do what the contract says."` and these tools. */

@@ -1,6 +1,6 @@
 import { Session } from "../../session/session.ts";
-import type { SessionStore } from "../../session/session-store.ts";
 import { ToolResult } from "../../tools/tool-result.ts";
+import { createContractStore } from "./contract-store.ts";
 import { catchRejection, expectContains, expectSame } from "./expect.ts";
 import { createPrompt, wordTool } from "./prompts.ts";
 import type { ContractCase, ContractTurn } from "./subject.ts";
@@ -16,7 +16,7 @@ export const resumingCases: readonly ContractCase[] = [
     name: "resumes an interrupted evaluation with its answer, and starts no call again",
     script,
     async check({ adapter, asked }) {
-      const store = createStore();
+      const store = createContractStore();
       const { prompt, countCalls } = createCountingPrompt();
       const stop = new AbortController();
       const session = await Session.openOrCreate(store, "contract");
@@ -34,7 +34,7 @@ export const resumingCases: readonly ContractCase[] = [
     name: "answers a finished evaluation from the store, without a request",
     script,
     async check({ adapter, asked }) {
-      const store = createStore();
+      const store = createContractStore();
       const { prompt, countCalls } = createCountingPrompt();
       const session = await Session.openOrCreate(store, "contract");
       const first = await adapter.evaluate(prompt, { session });
@@ -54,17 +54,4 @@ function createCountingPrompt() {
     return ToolResult.ok(`counted ${word}`);
   });
   return { prompt: createPrompt([count]), countCalls: () => calls };
-}
-
-/** Creates a store of one session, in memory, as JSON. */
-function createStore(): SessionStore {
-  const records: string[] = [];
-  return {
-    append: async (_id, record) => void records.push(JSON.stringify(record)),
-    async *read() {
-      for (const record of [...records]) yield JSON.parse(record);
-    },
-    list: async () => ["contract"],
-    delete: async () => void records.splice(0),
-  };
 }

@@ -46,3 +46,21 @@ test.each([null, "/srv", {}, { readText() {}, writeText() {} }])(
     );
   },
 );
+
+test("applyPatchTool() needs no approval by default, and keeps a boolean or a function", () => {
+  const rule = () => true;
+  expect(applyPatchTool().live.needsApproval).toBe(false);
+  for (const needsApproval of [true, false, rule]) {
+    const tool = applyPatchTool({}, { needsApproval });
+    expect(tool.live.needsApproval).toBe(needsApproval);
+  }
+});
+
+test.each(["always", 1, null, {}])(
+  "applyPatchTool() rejects %j as needsApproval",
+  (needsApproval) => {
+    expect(() => createTool({}, { needsApproval })).toThrow(
+      matchError({ field: "applyPatchTool(options).needsApproval", value: needsApproval }),
+    );
+  },
+);

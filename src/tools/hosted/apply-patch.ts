@@ -2,6 +2,8 @@ import { checkKnownKeys, type KnownKeys, PromptValidationError } from "../../bas
 import type { Filesystem } from "../../files/filesystem/filesystem.ts";
 import { checkKeys } from "../config-checks.ts";
 import { HostedTool, markChecked } from "../hosted-tool.ts";
+import { checkNeedsApproval } from "../tool.ts";
+import type { NeedsApproval } from "../tool-context.ts";
 
 /** The apply-patch tool has no settings. */
 export type ApplyPatchConfig = Readonly<Record<string, never>>;
@@ -10,6 +12,23 @@ export type ApplyPatchConfig = Readonly<Record<string, never>>;
 export interface ApplyPatchLive {
   /** File system to patch. */
   readonly filesystem: Filesystem;
+  /** Whether a call waits for approval. */
+  readonly needsApproval: NeedsApproval<ApplyPatchParams>;
+}
+
+/** A change of a file that the model requests. */
+export interface ApplyPatchParams {
+  /** Kind of change: `"create"`, `"update"` or `"delete"`. */
+  readonly operation: string;
+  /** Path of the file, relative to the file system's root. */
+  readonly path: string;
+  /**
+   * The change in V4A format; omitted for a deletion. On Claude, the removed text and the added text, with `-` and `+`
+   * before each line.
+   */
+  readonly diff?: string | undefined;
+  /** Whether every occurrence of the removed text changes. Only on Claude. @default false */
+  readonly replaceAll?: boolean | undefined;
 }
 
 /** The outcome of all patches of an evaluation. */
@@ -38,11 +57,14 @@ export interface ApplyPatchToolOptions {
   readonly name?: string | undefined;
   /** File system to patch. @default the prompt's workspace */
   readonly filesystem?: Filesystem | undefined;
+  /** Whether a patch waits for approval: `approve` of `evaluate` decides. @default false */
+  readonly needsApproval?: NeedsApproval<ApplyPatchParams> | undefined;
 }
 
 const optionKeys: KnownKeys<ApplyPatchToolOptions> = {
   filesystem: true,
   name: true,
+  needsApproval: true,
 };
 
 /**
@@ -57,13 +79,17 @@ export function applyPatchTool(
   const { name = "apply_patch", filesystem } = options;
   checkKeys<ApplyPatchConfig>(config, "applyPatchTool(config)", {});
   checkFilesystem(filesystem);
+  const needsApproval = checkNeedsApproval(
+    options.needsApproval,
+    "applyPatchTool(options).needsApproval",
+  );
   return markChecked(
     new HostedTool({
       kind: "apply_patch",
       name,
       description: "Create, update and delete files with patches.",
       config,
-      live: filesystem && { filesystem },
+      live: { ...(filesystem && { filesystem }), needsApproval },
     }),
   );
 }

@@ -110,7 +110,7 @@ export interface McpListedTool {
 export interface McpToolOptions {
   /** Unique within a prompt. @default "mcp" */
   readonly name?: string | undefined;
-  /** Approves or denies a call. @default denies every call that needs approval */
+  /** Approves or denies a call. @default `approve` of `evaluate` decides */
   readonly approve?: McpApprover | undefined;
 }
 

@@ -121,3 +121,18 @@ test.each([undefined, {}, createConfig()])("shellTool() rejects an executor with
     matchError({ field: "shellTool(options).executor", value: executor }),
   );
 });
+
+test("shellTool() needs no approval by default, and keeps a boolean or a function", () => {
+  const rule = () => true;
+  expect(shellTool().live.needsApproval).toBe(false);
+  for (const needsApproval of [true, false, rule]) {
+    const tool = shellTool({ environment: { type: "local" } }, { executor, needsApproval });
+    expect(tool.live.needsApproval).toBe(needsApproval);
+  }
+});
+
+test.each(["always", 1, null, {}])("shellTool() rejects %j as needsApproval", (needsApproval) => {
+  expect(() => createTool({}, { needsApproval })).toThrow(
+    matchError({ field: "shellTool(options).needsApproval", value: needsApproval }),
+  );
+});

@@ -1,6 +1,8 @@
 import { checkKnownKeys, type KnownKeys, PromptValidationError } from "../../base/errors.ts";
 import { checkKeys, checkSingleLine, checkType, deferCheck, optional } from "../config-checks.ts";
 import { HostedTool, markChecked } from "../hosted-tool.ts";
+import { checkNeedsApproval } from "../tool.ts";
+import type { NeedsApproval } from "../tool-context.ts";
 import { type ContainerOptions, containerChecks } from "./code-interpreter.ts";
 
 /** Settings of {@link shellTool}. */
@@ -43,6 +45,18 @@ export interface ShellRunOptions {
 export interface ShellLive {
   /** Runs the commands. */
   readonly executor: ShellExecutor;
+  /** Whether a call waits for approval. */
+  readonly needsApproval: NeedsApproval<ShellParams>;
+}
+
+/** What the model asks a shell to do. */
+export interface ShellParams {
+  /** Commands, in order. */
+  readonly commands: readonly string[];
+  /** Timeout requested by the model. */
+  readonly timeoutMs?: number | undefined;
+  /** Maximum output length in characters, requested by the model. */
+  readonly maxOutputLength?: number | undefined;
 }
 
 /** The outcome of all commands of an evaluation. */
@@ -90,11 +104,17 @@ export interface ShellToolOptions {
   readonly name?: string | undefined;
   /** Runs the commands. Required for the environment `"local"`, rejected for others. */
   readonly executor?: ShellExecutor | undefined;
+  /**
+   * Whether commands wait for approval before they run: `approve` of `evaluate` decides. OpenAI runs the commands of
+   * a container environment without asking, so there the adapter rejects it. @default false
+   */
+  readonly needsApproval?: NeedsApproval<ShellParams> | undefined;
 }
 
 const optionKeys: KnownKeys<ShellToolOptions> = {
   executor: true,
   name: true,
+  needsApproval: true,
 };
 
 /**
@@ -107,6 +127,10 @@ export function shellTool(
 ): HostedTool<ShellConfig, ShellResult, ShellLive> {
   checkKnownKeys(options, "shellTool(options)", optionKeys, PromptValidationError);
   const { name = "shell", executor } = options;
+  const needsApproval = checkNeedsApproval(
+    options.needsApproval,
+    "shellTool(options).needsApproval",
+  );
   checkKeys<ShellConfig>(config, "shellTool(config)", { environment: optional(checkEnvironment) });
   const { environment = { type: "container" } } = config;
   rejectConflict(environment, "shellTool(config).environment");
@@ -117,7 +141,7 @@ export function shellTool(
       name,
       description: "Run shell commands and read what they print.",
       config,
-      live: executor && { executor },
+      live: { ...(executor && { executor }), needsApproval },
     }),
   );
 }

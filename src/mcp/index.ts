@@ -1,0 +1,13 @@
+/**
+ * Tools of MCP servers as a section of a prompt: local programs over stdio, and remote servers over HTTP.
+ *
+ * Every name exported here is public. Add a line to CHANGELOG.md in the same commit.
+ */
+export type { McpRefreshFailed, McpToolOmitted } from "./mcp-events.ts";
+export type {
+  McpConnectedServer,
+  McpHttpServer,
+  McpServer,
+  McpStdioServer,
+} from "./mcp-server.ts";
+export { McpToolsSection, type McpToolsSectionOptions } from "./mcp-tools-section.ts";

@@ -1,0 +1,89 @@
+import * as client from "@modelcontextprotocol/client";
+import { DEFAULT_INHERITED_ENV_VARS } from "@modelcontextprotocol/client/stdio";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { listSafeVariables, StdioTransport } from "./stdio-transport.ts";
+
+const ping = { jsonrpc: "2.0", id: 1, method: "ping" } as const;
+
+/** Starts a program written in JavaScript. It is closed with the test. */
+async function start(code: string) {
+  const server = { command: process.execPath, args: ["-e", code] };
+  const transport = new StdioTransport(server, client);
+  const messages: unknown[] = [];
+  const errors: Error[] = [];
+  let closed = 0;
+  transport.onmessage = (message) => messages.push(message);
+  transport.onerror = (error) => errors.push(error);
+  transport.onclose = () => {
+    closed += 1;
+  };
+  onTestFinished(() => transport.close());
+  await transport.start();
+  return { transport, messages, errors, countClosed: () => closed };
+}
+
+describe("StdioTransport", () => {
+  test("sends and receives messages, and closes", async () => {
+    const { transport, messages, countClosed } = await start(
+      "process.stdin.on('data', (line) => process.stdout.write(line))",
+    );
+    await transport.send(ping);
+    await expect.poll(() => messages).toEqual([ping]);
+    expect(transport.pid).toBeGreaterThan(0);
+    await transport.close();
+    await expect.poll(countClosed).toBe(1);
+    await expect(transport.send(ping)).rejects.toThrow(
+      "The server is not running. It exited with code 0.",
+    );
+  });
+
+  test("reports JSON that is not JSON-RPC, and skips other lines", async () => {
+    const code = `console.log('hello'); console.log('{"a":1}'); console.log('${JSON.stringify(ping)}')`;
+    const { messages, errors } = await start(code);
+    await expect.poll(() => messages).toEqual([ping]);
+    expect(errors).toHaveLength(1);
+  });
+
+  test("describes how the process ended, with the last 2,048 characters of its error output", async () => {
+    const code = "process.stderr.write('x'.repeat(5000) + 'ü.'); process.exitCode = 4";
+    const { transport, countClosed } = await start(code);
+    await expect.poll(countClosed).toBe(1);
+    expect(transport.describeEnd()).toMatch(
+      /^It exited with code 4\. Its error output ends with: x{2046}ü\.$/,
+    );
+  });
+
+  test("describes a process that a signal ended", async () => {
+    const { transport, countClosed } = await start("process.kill(process.pid, 'SIGKILL')");
+    await expect.poll(countClosed).toBe(1);
+    expect(transport.describeEnd()).toBe("It was ended by SIGKILL.");
+  });
+
+  test("sends a large message to a process that reads slowly", async () => {
+    const { transport, messages } = await start(
+      "let n = 0; process.stdin.on('data', (d) => { n += d.length; if (String(d).endsWith('\\n')) console.log(JSON.stringify({ jsonrpc: '2.0', method: 'n', params: { n } })) })",
+    );
+    await transport.send({ ...ping, params: { text: "x".repeat(2_000_000) } });
+    await expect.poll(() => messages).toHaveLength(1);
+  });
+
+  test("rejects if the program does not exist, and can be closed before it is started", async () => {
+    const transport = new StdioTransport({ command: "/no/such/program" }, client);
+    await transport.close();
+    await expect(transport.start()).rejects.toThrow("ENOENT");
+    await transport.close();
+  });
+
+  test("rejects on a runtime without Node's modules", async () => {
+    const transport = new StdioTransport({ command: "a" }, client, { find: () => undefined });
+    await expect(transport.start()).rejects.toThrow(
+      "A server with a command needs Node. Use a server with a url on this runtime.",
+    );
+  });
+});
+
+test("listSafeVariables() selects what the MCP client selects, and no functions of a shell", () => {
+  const all = Object.fromEntries([...DEFAULT_INHERITED_ENV_VARS, "KEY"].map((name) => [name, "x"]));
+  expect(Object.keys(listSafeVariables(all))).toEqual(DEFAULT_INHERITED_ENV_VARS);
+  expect(listSafeVariables({ PATH: "() { :; }" })).toEqual({});
+});
