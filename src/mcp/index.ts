@@ -10,4 +10,5 @@ export type {
   McpServer,
   McpStdioServer,
 } from "./mcp-server.ts";
-export { McpToolsSection, type McpToolsSectionOptions } from "./mcp-tools-section.ts";
+export { McpToolsSection } from "./mcp-tools-section.ts";
+export type { McpToolsSectionOptions } from "./mcp-tools-section-options.ts";

@@ -1,23 +1,12 @@
-import type {
-  CallToolResult,
-  Client,
-  Tool as ListedTool,
-  StreamableHTTPClientTransport,
-} from "@modelcontextprotocol/client";
+import type { CallToolResult, Client, Tool as ListedTool } from "@modelcontextprotocol/client";
 import { raceAbort } from "../base/clock.ts";
-import { getErrorMessage, WinkError } from "../base/errors.ts";
-import { redactText } from "../base/redact.ts";
+import { WinkError } from "../base/errors.ts";
 import { VERSION } from "../base/version.ts";
-import { cutText } from "./clean-text.ts";
-import { limitResponse } from "./limit-response.ts";
 import { loadMcpClient, type McpClientModule } from "./load-mcp-client.ts";
+import { createMcpError, isSessionLost } from "./mcp-failure.ts";
 import { MCP_LIMITS } from "./mcp-limits.ts";
-import {
-  describeMcpServer,
-  listMcpSecrets,
-  type McpHttpServer,
-  type McpServer,
-} from "./mcp-server.ts";
+import type { McpServer } from "./mcp-server.ts";
+import { createMcpTransport, endMcpSession, type McpTransport } from "./mcp-transport.ts";
 import { StdioTransport } from "./stdio-transport.ts";
 
 export type { ListedTool };
@@ -34,7 +23,7 @@ export interface McpConnectionOptions {
 export class McpConnection {
   readonly #client: Client;
   readonly #server: McpServer;
-  readonly #transport: StdioTransport | StreamableHTTPClientTransport | null;
+  readonly #transport: McpTransport | null;
   readonly #timeoutMs: number;
   #isClosed = false;
   /** Why the connection was ended from this side. */
@@ -44,7 +33,7 @@ export class McpConnection {
   private constructor(
     server: McpServer,
     client: Client,
-    transport: StdioTransport | StreamableHTTPClientTransport | null,
+    transport: McpTransport | null,
     { timeoutMs }: McpConnectionOptions,
   ) {
     this.#server = server;
@@ -53,7 +42,7 @@ export class McpConnection {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Connects to the server. Rejects when `signal` aborts or the time is over; nothing is left running then. */
+  /** Connects to the server. Rejects when `signal` aborts or time runs out; nothing is left running then. */
   static async open(
     server: McpServer,
     options: McpConnectionOptions,
@@ -63,12 +52,9 @@ export class McpConnection {
     const loaded = await loadMcpClient();
     const onExceeded = (problem: string) => {
       connection.#end = problem;
-      void client.close().catch(() => {}); // otherwise the call would wait for the rest
+      void Promise.allSettled([client.close()]); // otherwise the call would wait for the rest
     };
-    const transport =
-      "command" in server
-        ? new StdioTransport(server, loaded)
-        : createHttpTransport(server, loaded, onExceeded);
+    const transport = createMcpTransport(server, loaded, onExceeded);
     const client = createClient(loaded, server, options);
     const connection = new McpConnection(server, client, transport, options);
     client.onclose = () => {
@@ -82,9 +68,9 @@ export class McpConnection {
         signal,
       );
     } catch (cause) {
-      await transport.close().catch(() => {});
+      await Promise.allSettled([transport.close()]);
       signal.throwIfAborted();
-      throw connection.explain("could not be connected", cause);
+      throw connection.#createError("could not be connected", cause);
     }
     return connection;
   }
@@ -129,11 +115,11 @@ export class McpConnection {
       return tools;
     } catch (cause) {
       signal.throwIfAborted();
-      throw this.explain("could not list its tools", cause);
+      throw this.#createError("could not list its tools", cause);
     }
   }
 
-  /** Calls a tool. If `signal` aborts or the time is over, the server is told that the call is canceled. */
+  /** Calls a tool. The server receives a cancellation if `signal` aborts or time runs out. */
   async call(
     tool: ListedTool,
     params: Readonly<Record<string, unknown>>,
@@ -146,7 +132,7 @@ export class McpConnection {
     } catch (cause) {
       signal.throwIfAborted();
       if (isSessionLost(cause)) this.#isClosed = true;
-      throw this.explain(`failed to run the tool "${tool.name}"`, cause);
+      throw this.#createError(`failed to run the tool "${tool.name}"`, cause);
     }
   }
 
@@ -156,29 +142,18 @@ export class McpConnection {
     this.#isClosed = true;
     const transport = this.#transport;
     if (transport === null) return;
-    if (!(transport instanceof StdioTransport)) {
-      const ended = transport.terminateSession().catch(() => {});
-      await raceAbort(ended, AbortSignal.timeout(CLOSE_MS)).catch(() => {});
-    }
-    await this.#client.close().catch(() => {});
-    await transport.close().catch(() => {});
+    await endMcpSession(transport);
+    await Promise.allSettled([this.#client.close()]);
+    await Promise.allSettled([transport.close()]);
   }
 
-  /** Creates an error that names the server and has the end of its error output. Shows no secret. */
-  explain(problem: string, cause: unknown): WinkError {
-    const secrets = listMcpSecrets(this.#server);
-    const why = cutText(redactText(getErrorMessage(cause), secrets), MCP_LIMITS.errorChars);
-    const end =
-      this.#transport instanceof StdioTransport ? this.#transport.describeEnd() : this.#end;
-    const output = redactText(cutText(end, MCP_LIMITS.stderrChars + 100), secrets);
-    const remedy = isUnauthorized(cause) ? "Pass a token in headers, or an authProvider." : "";
-    const server = `The MCP server ${describeMcpServer(this.#server)}`;
-    const sentence = `${server} ${problem}: ${why.replace(/[.\s]*$/, ".")}`;
-    const message = [sentence, output, remedy].filter((part) => part !== "").join(" ");
-    return new WinkError(message, { cause });
+  #createError(problem: string, cause: unknown): WinkError {
+    const [server, transport] = [this.#server, this.#transport];
+    const end = transport instanceof StdioTransport ? transport.describeEnd() : this.#end;
+    return createMcpError({ server, problem, cause, end });
   }
 
-  /** Runs `work` until the time is over. */
+  /** Aborts `work` when time runs out. */
   async #withTimeout<Result>(
     work: (signal: AbortSignal) => Promise<Result>,
     signal: AbortSignal,
@@ -197,9 +172,6 @@ export class McpConnection {
   }
 }
 
-/** How long the end of an HTTP session may take. */
-const CLOSE_MS = 1_000;
-
 function createClient(
   { Client }: McpClientModule,
   server: McpServer,
@@ -217,37 +189,7 @@ function createClient(
   );
 }
 
-function createHttpTransport(
-  { url, headers = {}, fetch = globalThis.fetch, authProvider }: McpHttpServer,
-  { StreamableHTTPClientTransport }: McpClientModule,
-  onExceeded: (problem: string) => void,
-): StreamableHTTPClientTransport {
-  return new StreamableHTTPClientTransport(new URL(url), {
-    fetch: async (input, init) =>
-      limitResponse(await fetch(input, init), MCP_LIMITS.messageBytes, onExceeded),
-    requestInit: { headers },
-    ...(authProvider === undefined ? {} : { authProvider }),
-  });
-}
-
 /** The client would compile the schema of the result, which a server could make slow. */
 function withoutOutputSchema({ outputSchema: _schema, ...tool }: ListedTool): ListedTool {
   return tool;
-}
-
-function isUnauthorized(cause: unknown): boolean {
-  return readName(cause) === "UnauthorizedError" || readStatus(cause) === 401;
-}
-
-/** Servers answer 404 to requests of a session that they have forgotten. */
-function isSessionLost(cause: unknown): boolean {
-  return readStatus(cause) === 404;
-}
-
-function readStatus(cause: unknown): unknown {
-  return cause instanceof Error && "status" in cause ? cause.status : undefined;
-}
-
-function readName(cause: unknown): string {
-  return cause instanceof Error ? cause.constructor.name : "";
 }

@@ -9,7 +9,8 @@ import { recordingBus } from "../testing/recording-bus.ts";
 import { scriptedClient } from "../testing/scripted-client.ts";
 import type { ToolContext } from "../tools/tool-context.ts";
 import type { ToolResult } from "../tools/tool-result.ts";
-import { McpToolsSection, type McpToolsSectionOptions } from "./mcp-tools-section.ts";
+import { McpToolsSection } from "./mcp-tools-section.ts";
+import type { McpToolsSectionOptions } from "./mcp-tools-section-options.ts";
 
 /** Connects a client to a server in this process. `behavior` may be changed later. */
 async function connect(behavior: ServerBehavior = {}) {

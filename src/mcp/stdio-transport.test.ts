@@ -1,7 +1,6 @@
 import * as client from "@modelcontextprotocol/client";
-import { DEFAULT_INHERITED_ENV_VARS } from "@modelcontextprotocol/client/stdio";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { listSafeVariables, StdioTransport } from "./stdio-transport.ts";
+import { StdioTransport } from "./stdio-transport.ts";
 
 const ping = { jsonrpc: "2.0", id: 1, method: "ping" } as const;
 
@@ -29,7 +28,6 @@ describe("StdioTransport", () => {
     );
     await transport.send(ping);
     await expect.poll(() => messages).toEqual([ping]);
-    expect(transport.pid).toBeGreaterThan(0);
     await transport.close();
     await expect.poll(countClosed).toBe(1);
     await expect(transport.send(ping)).rejects.toThrow(
@@ -80,10 +78,4 @@ describe("StdioTransport", () => {
       "A server with a command needs Node. Use a server with a url on this runtime.",
     );
   });
-});
-
-test("listSafeVariables() selects what the MCP client selects, and no functions of a shell", () => {
-  const all = Object.fromEntries([...DEFAULT_INHERITED_ENV_VARS, "KEY"].map((name) => [name, "x"]));
-  expect(Object.keys(listSafeVariables(all))).toEqual(DEFAULT_INHERITED_ENV_VARS);
-  expect(listSafeVariables({ PATH: "() { :; }" })).toEqual({});
 });

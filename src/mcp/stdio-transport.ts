@@ -2,16 +2,19 @@ import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import type { JSONRPCMessage, ReadBuffer, Transport } from "@modelcontextprotocol/client";
 import { findBuiltinModule } from "../base/call-fence.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
-import { WinkError } from "../base/errors.ts";
+import { getErrorMessage, WinkError } from "../base/errors.ts";
+import { listSafeVariables } from "./list-safe-variables.ts";
 import type { McpClientModule } from "./load-mcp-client.ts";
 import { MCP_LIMITS } from "./mcp-limits.ts";
 import type { McpStdioServer } from "./mcp-server.ts";
 
-/** What a {@link StdioTransport} uses of its runtime. */
+/** The parts of the runtime that {@link StdioTransport} uses. */
 export interface StdioRuntime {
   readonly clock: Clock;
   /** Looks up a built-in module without importing it. */
   readonly find: typeof findBuiltinModule;
+  /** On `"win32"` there are no process groups, and only the process itself is ended. */
+  readonly platform: NodeJS.Platform;
 }
 
 /**
@@ -23,8 +26,7 @@ export class StdioTransport implements Transport {
   onerror?: ((error: Error) => void) | undefined;
   onmessage?: ((message: JSONRPCMessage) => void) | undefined;
   readonly #server: McpStdioServer;
-  readonly #clock: Clock;
-  readonly #find: typeof findBuiltinModule;
+  readonly #runtime: StdioRuntime;
   readonly #serialize: McpClientModule["serializeMessage"];
   readonly #buffer: ReadBuffer;
   readonly #exited = Promise.withResolvers<void>();
@@ -35,18 +37,13 @@ export class StdioTransport implements Transport {
   constructor(
     server: McpStdioServer,
     client: McpClientModule,
-    { clock = systemClock, find = findBuiltinModule }: Partial<StdioRuntime> = {},
+    runtime: Partial<StdioRuntime> = {},
   ) {
     this.#server = server;
-    this.#clock = clock;
-    this.#find = find;
+    const platform = globalThis.process?.platform; // some runtimes have no process
+    this.#runtime = { clock: systemClock, find: findBuiltinModule, platform, ...runtime };
     this.#serialize = client.serializeMessage;
     this.#buffer = new client.ReadBuffer({ maxBufferSize: MCP_LIMITS.messageBytes });
-  }
-
-  /** The process id; `null` before the start. */
-  get pid(): number | null {
-    return this.#child?.pid ?? null;
   }
 
   /** How the process ended and the end of its error output; `""` if there is neither. */
@@ -111,7 +108,7 @@ export class StdioTransport implements Transport {
 
   #spawn(): ChildProcessWithoutNullStreams {
     // Looked up instead of imported, so that servers with a URL also work where Node's modules are missing.
-    const node = this.#find("node:child_process") as
+    const node = this.#runtime.find("node:child_process") as
       | Pick<typeof import("node:child_process"), "spawn">
       | undefined;
     if (!node) {
@@ -121,9 +118,9 @@ export class StdioTransport implements Transport {
     }
     const { command, args = [], env, cwd } = this.#server;
     return node.spawn(command, [...args], {
-      env: { ...listSafeVariables(process.env), ...env },
+      env: { ...listSafeVariables(process.env, this.#runtime.platform), ...env },
       stdio: ["pipe", "pipe", "pipe"],
-      detached: !isWindows(), // leads a process group
+      detached: !this.#isWindows, // leads a process group
       windowsHide: true,
       ...(cwd === undefined ? {} : { cwd }),
     });
@@ -133,7 +130,7 @@ export class StdioTransport implements Transport {
     try {
       this.#buffer.append(chunk);
     } catch (error) {
-      this.onerror?.(error instanceof Error ? error : new Error(String(error)));
+      this.onerror?.(createReadError(error));
       this.#end = `It sent a message of more than ${MCP_LIMITS.messageBytes} bytes.`;
       this.#signalGroup("SIGKILL");
       return;
@@ -144,7 +141,7 @@ export class StdioTransport implements Transport {
         isDone = message === null;
         if (message !== null) this.onmessage?.(message);
       } catch (error) {
-        this.onerror?.(error instanceof Error ? error : new Error(String(error)));
+        this.onerror?.(createReadError(error));
       }
     }
   }
@@ -152,7 +149,7 @@ export class StdioTransport implements Transport {
   async #exitsInTime(): Promise<boolean> {
     const stopped = new AbortController();
     const exited = this.#exited.promise.then(() => true);
-    const waited = this.#clock.sleep(GRACE_MS, stopped.signal).then(
+    const waited = this.#runtime.clock.sleep(GRACE_MS, stopped.signal).then(
       () => false,
       () => true,
     );
@@ -161,11 +158,15 @@ export class StdioTransport implements Transport {
     return isExited;
   }
 
+  get #isWindows(): boolean {
+    return this.#runtime.platform === "win32";
+  }
+
   #signalGroup(signal: "SIGTERM" | "SIGKILL"): void {
     const child = this.#child;
     if (child?.pid === undefined) return;
     try {
-      if (isWindows()) child.kill(signal);
+      if (this.#isWindows) child.kill(signal);
       else process.kill(-child.pid, signal);
     } catch {
       // The group has ended.
@@ -176,25 +177,6 @@ export class StdioTransport implements Transport {
 /** How long a server may take to exit before it is sent the next signal. */
 const GRACE_MS = 1_000;
 
-function isWindows(): boolean {
-  return process.platform === "win32";
+function createReadError(cause: unknown): WinkError {
+  return new WinkError(`A message of the server is invalid: ${getErrorMessage(cause)}`, { cause });
 }
-
-/** Selects the variables that contain no secrets: those that the MCP client selects too. */
-export function listSafeVariables(
-  all: Readonly<Record<string, string | undefined>>,
-): Readonly<Record<string, string>> {
-  const names = isWindows() ? WINDOWS_VARIABLES : POSIX_VARIABLES;
-  const safe = names.flatMap((name) => {
-    const value = all[name];
-    return value === undefined || value.startsWith("()") ? [] : [[name, value] as const];
-  });
-  return Object.fromEntries(safe);
-}
-
-const POSIX_VARIABLES = ["HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"];
-const WINDOWS_VARIABLES = [
-  ...["APPDATA", "COMSPEC", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "PATH", "PATHEXT"],
-  ...["PROCESSOR_ARCHITECTURE", "PROGRAMDATA", "PROGRAMFILES", "PROGRAMFILES(X86)", "PROGRAMW6432"],
-  ...["SYSTEMDRIVE", "SYSTEMROOT", "TEMP", "USERNAME", "USERPROFILE", "WINDIR"],
-];

@@ -38,8 +38,7 @@ function describeContent(content: Content): string {
 }
 
 function describeData(what: string, mimeType: string | undefined, base64: string): string {
-  const padding = /={0,2}$/.exec(base64)?.[0].length ?? 0;
-  const bytes = Math.max(0, Math.floor((base64.length * 3) / 4) - padding);
+  const bytes = Math.floor((base64.replace(/={1,2}$/, "").length * 3) / 4);
   const article = /^[aeiou]/.test(what) ? "An" : "A";
   return `[${article} ${what} of ${bytes} bytes${mimeType ? `, ${mimeType}` : ""}, not shown]`;
 }
