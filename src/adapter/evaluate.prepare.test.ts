@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { MemorySessionStore } from "../../tests/support/memory-session-store.ts";
 import { PromptRenderError } from "../base/errors.ts";
 import { PromptEvaluationError } from "../base/evaluation-errors.ts";
@@ -227,15 +227,59 @@ describe("evaluate() with a section that has prepare", () => {
     );
   });
 
-  test("prepares and releases it when a stored answer is returned", async () => {
-    const store = new MemorySessionStore();
+  test("does not prepare it to return a stored answer", async () => {
     const section = new ListedSection();
     const prompt = createPrompt(section);
-    const session = new Session({ id: "s", store });
-    await scriptedClient(done).evaluate(prompt, { session, resume: true });
-    const { text } = await scriptedClient().evaluate(prompt, { session, resume: true });
+    const session = new Session({ id: "s", store: new MemorySessionStore() });
+    const options = { session, resume: true, toolChoice: { type: "function", name: "look" } };
+    await scriptedClient(call("look"), done).evaluate(prompt, options);
+    section.names = [];
+    section.onPrepare = () => Promise.reject(new Error("No server."));
+    const { text } = await scriptedClient().evaluate(prompt, options);
     expect(text).toBe("Done.");
-    expect(section.log).toEqual(["prepare", "release", "prepare", "release"]);
+    expect(section.log).toEqual(["prepare", "release"]);
+  });
+
+  test("prepares nothing if only the visibility of another section changes", async () => {
+    const section = new ListedSection();
+    const more = new MarkdownSection({
+      key: "more",
+      title: "More",
+      template: "Jump.",
+      summary: "There is more.",
+      visibility: "summary",
+      tools: [createTool("jump", () => {})],
+    });
+    const client = scriptedClient(
+      {
+        toolCalls: [
+          { name: "open_sections", arguments: { section_keys: ["more"], reason: "Jump." } },
+        ],
+      },
+      call("jump"),
+      done,
+    );
+    await client.evaluate(createPrompt(section, more), { session: new Session() });
+    const names = client.asked[1]?.rendered.tools.map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(["look", "jump"]));
+    expect(section.log).toEqual(["prepare", "release"]);
+  });
+
+  test("releases the other sections and returns the answer if a release fails", async () => {
+    class StuckSection extends ListedSection {
+      override async release(): Promise<void> {
+        throw new Error("It hangs.");
+      }
+    }
+    const [stuck, other] = [new StuckSection("stuck"), new ListedSection("other")];
+    other.listed = [];
+    const warned = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
+    onTestFinished(() => warned.mockRestore());
+    const client = scriptedClient(done);
+    const { text } = await client.evaluate(createPrompt(stuck, other), { session: new Session() });
+    expect(text).toBe("Done.");
+    expect(other.log).toEqual(["prepare", "release"]);
+    expect(warned.mock.calls[0]?.[0]).toBe("A section failed to close: It hangs.");
   });
 });
 

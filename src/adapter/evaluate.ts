@@ -86,10 +86,9 @@ async function runClaimed<Output>(
   try {
     const start = await findStart(prompt, client, settings);
     const answer = findStoredAnswer(start);
+    if (answer) return await answerFromStore(run, answer);
     return await withSections(run, (sections) =>
-      answer
-        ? answerFromStore(run, answer)
-        : runEvaluation(run, { isNested: false, sections }, start),
+      runEvaluation(run, { isNested: false, sections }, start),
     );
   } finally {
     await closeQuietly("the session's claim", () => claim[Symbol.asyncDispose](), settings);
@@ -173,9 +172,12 @@ async function answerFromStore<Output>(
   try {
     guard.enter("render");
     await raceAbort(prompt.loadOverrides(), guard.signal);
-    const { rendered } = renderForClient(prompt, client, settings);
+    // The answer is read with the output schema and the hosted tools. Sections are not prepared for it, so a tool
+    // choice may name a tool that is not listed.
+    const reading = { ...settings, prepared: false, toolChoice: "auto" } as const;
+    const { rendered } = renderForClient(prompt, client, reading);
     guard.enter("response");
-    const fields = toRenderedFields(rendered, settings);
+    const fields = toRenderedFields(rendered, reading);
     const turn = await readStoredAnswer(client, progress, stored, fields);
     deliverAnswer(turn, progress.turns, settings);
     const response = await createResponse(rendered, { turn, progress, client });

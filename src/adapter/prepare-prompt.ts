@@ -163,11 +163,14 @@ export function preparePrompt<Output>(
   return rendered;
 }
 
-/** Returns the prompt for this provider and the hosted tools that are omitted. Publishes nothing. */
+/**
+ * Returns the prompt for this provider and the hosted tools that are omitted. Publishes nothing. Set `prepared` to
+ * `false` if the sections were not prepared.
+ */
 export function renderForClient<Output>(
   prompt: Prompt<Output>,
   client: ModelClient,
-  settings: LoopSettings,
+  settings: RenderSettings,
 ): { readonly rendered: RenderedPrompt<Output>; readonly omissions: readonly Omission[] } {
   const own = renderPrompt(prompt, settings);
   try {
@@ -238,12 +241,16 @@ function registerSlices({ template }: Prompt, session: Session): void {
   if (guarded.some(({ policies }) => policies.length > 0)) session.register(callRecord);
 }
 
+interface RenderSettings extends LoopSettings {
+  readonly prepared?: boolean | undefined;
+}
+
 function renderPrompt<Output>(
   prompt: Prompt<Output>,
-  { session }: LoopSettings,
+  { session, prepared }: RenderSettings,
 ): RenderedPrompt<Output> {
   try {
-    return prompt.render({ session });
+    return prompt.render({ session, prepared });
   } catch (cause) {
     const details = { promptName: prompt.name, phase: "render", cause } as const;
     throw new PromptEvaluationError(getErrorMessage(cause), details);

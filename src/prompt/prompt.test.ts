@@ -3,6 +3,8 @@ import * as z from "zod";
 import { PromptRenderError, PromptValidationError, WinkError } from "../base/errors.ts";
 import type { Filesystem } from "../files/filesystem/filesystem.ts";
 import { Session } from "../session/session.ts";
+import { Tool } from "../tools/tool.ts";
+import { ToolResult } from "../tools/tool-result.ts";
 import { Prompt } from "./prompt.ts";
 import { Section } from "./section.ts";
 import { MarkdownSection } from "./sections/markdown-section.ts";
@@ -83,6 +85,24 @@ test("attach() keeps bound params", () => {
 });
 
 describe("Prompt.render()", () => {
+  test("omits the text of sections that are not prepared, and keeps their tools", () => {
+    class LoadedSection extends MarkdownSection {
+      override async prepare(): Promise<void> {}
+      override render(): string {
+        throw new Error("It is not loaded.");
+      }
+    }
+    const handler = () => ToolResult.ok(null);
+    const tools = [new Tool({ name: "look", description: "Looks.", params: null, handler })];
+    const loaded = new LoadedSection({ key: "loaded", title: "Loaded", template: "Text.", tools });
+    const intro = new MarkdownSection({ key: "intro", title: "Intro", template: "Be brief." });
+    const prompt = createPrompt(intro, loaded);
+    expect(() => prompt.render()).toThrow("It is not loaded.");
+    const { text, tools: offered } = prompt.render({ prepared: false });
+    expect(text).toBe("## 1. Intro (intro)\n\nBe brief.");
+    expect(offered).toEqual(tools);
+  });
+
   const session = new Session();
   const seen: Session[] = [];
   const asking = createPrompt(

@@ -136,18 +136,25 @@ export class Prompt<
   }
 
   /**
-   * Renders the prompt. Without a session, sections that use one get an empty session. Throws if
+   * Renders the prompt. Without a session, sections that use one get an empty session. With `prepared: false`, the
+   * text of sections that have `prepare` is omitted, and their tools are those that they have without it. Throws if
    * the prompt has a store and its overrides were not loaded.
    */
-  render(options: { readonly session?: Session | undefined } = {}): RenderedPrompt<Output> {
-    const keys = { session: true } as const;
+  render(
+    options: {
+      readonly session?: Session | undefined;
+      readonly prepared?: boolean | undefined;
+    } = {},
+  ): RenderedPrompt<Output> {
+    const keys = { session: true, prepared: true } as const;
     checkKnownKeys(options, "Prompt.render(options)", keys, PromptValidationError);
-    let session = options.session;
+    let { session } = options;
     return renderPrompt(this.template, {
       params: this.#params ?? bindParams(this.template, {}),
       session: () => (session ??= new Session()),
       attachments: this.#attachments,
       overrides: this.#requireOverrides(),
+      prepared: options.prepared ?? true,
     });
   }
 

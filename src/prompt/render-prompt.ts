@@ -33,12 +33,14 @@ export interface RenderContext {
   readonly session: () => Session;
   readonly attachments: readonly Attachment[];
   readonly overrides: MatchedOverrides;
+  /** Whether sections that have `prepare` are prepared. Otherwise their text is omitted. */
+  readonly prepared: boolean;
 }
 
 /** Renders a template with bound params. Only `Prompt` calls it. */
 export function renderPrompt<Output>(
   template: PromptTemplate<Output>,
-  { params, session, attachments, overrides }: RenderContext,
+  { params, session, attachments, overrides, prepared }: RenderContext,
 ): RenderedPrompt<Output> {
   const { outline, name: promptName } = template;
   const listTools = (placed: PlacedSection) =>
@@ -49,7 +51,7 @@ export function renderPrompt<Output>(
   const open = visible
     .filter(({ visibility }) => visibility === "full")
     .map(({ placed }) => placed);
-  const texts = { params, bodies: overrides.bodies, listTools };
+  const texts = { params, bodies: overrides.bodies, prepared, listTools };
   const renderFullText = (placed: PlacedSection) => {
     const below = outline.filter((one) => isWithin(one, placed));
     const inFull = listVisibleSections(below, { promptName, params, session }, placed);

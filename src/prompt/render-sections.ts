@@ -90,6 +90,8 @@ export interface TextContext {
   readonly params: BoundParams;
   /** Overridden section texts, by path. */
   readonly bodies: ReadonlyMap<string, TemplateText>;
+  /** Whether sections that have `prepare` are prepared. Otherwise their text is omitted. */
+  readonly prepared: boolean;
   listTools(placed: PlacedSection): readonly Tool[];
 }
 
@@ -134,8 +136,9 @@ function renderSummary({ placed }: VisibleSection, { params }: TextContext): str
     .join("\n\n");
 }
 
-function renderBody(placed: PlacedSection, { params, bodies }: TextContext): string {
+function renderBody(placed: PlacedSection, { params, bodies, prepared }: TextContext): string {
   const { section, depth, number, path } = placed;
+  if (section.prepare && !prepared) return "";
   const own = getSectionParams(placed, params);
   const override = bodies.get(path);
   if (override) return fillTemplate(override, own);

@@ -168,7 +168,8 @@ export abstract class Section<Params = never, Needs = Params> {
   /**
    * Loads what the section needs before it is rendered, such as tools that a server lists. `evaluate` awaits it
    * once before the prompt is rendered, for each enabled section, and again before a later turn if
-   * `revision` has changed. An error ends the evaluation.
+   * `revision` has changed. An error ends the evaluation. Not called if a resumed evaluation has a stored answer, so
+   * hosted tools should not depend on it.
    */
   prepare?(context: PrepareContext): Promise<void>;
 

@@ -4,6 +4,7 @@ import { Session, type ToolContext } from "weakincentives";
 import { McpToolsSection } from "weakincentives/mcp";
 import { type HttpBehavior, startHttpServer } from "../support/mcp/http-server.ts";
 import { call, runMcp } from "../support/mcp/run-mcp.ts";
+import { MemorySessionStore } from "../support/memory-session-store.ts";
 
 async function createSection(
   behavior: HttpBehavior = {},
@@ -116,6 +117,17 @@ describe("a server over streamable HTTP", () => {
     const silent = ["server/discover", "initialize"];
     const { section } = await createSection({ silent }, { timeoutMs: 500 });
     await expect(runMcp(section)).rejects.toThrow("it did not answer within 500 ms");
+  });
+
+  test("that is shut down does not prevent a finished evaluation from returning its answer", async () => {
+    const { url, stop } = await startHttpServer();
+    const section = new McpToolsSection({ server: { url } });
+    const session = new Session({ id: "s", store: new MemorySessionStore() });
+    await runMcp(section, [call("echo", { word: "a" })], { session, resume: true });
+    await stop();
+    const { text, asked } = await runMcp(section, [], { session, resume: true });
+    expect([text, asked]).toEqual(["Done.", []]);
+    await expect(runMcp(section, [], { session })).rejects.toThrow("could not be connected");
   });
 
   test("that cannot be reached ends the evaluation", async () => {

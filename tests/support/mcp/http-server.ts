@@ -17,6 +17,7 @@ export interface HttpBehavior extends ServerBehavior {
 export interface TestHttpServer {
   readonly url: string;
   readonly requests: { readonly method: string; readonly rpc: string; readonly headers: object }[];
+  stop(): Promise<void>;
 }
 
 /** Starts a server without the MCP packages that speaks streamable HTTP. It stops with the test. */
@@ -57,12 +58,13 @@ export async function startHttpServer(behavior: HttpBehavior = {}): Promise<Test
     }
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
+  const stop = () => {
     server.closeAllConnections();
     return new Promise<void>((resolve) => server.close(() => resolve()));
-  });
+  };
+  onTestFinished(stop);
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}/mcp?key=in-the-url`, requests };
+  return { url: `http://127.0.0.1:${port}/mcp?key=in-the-url`, requests, stop };
 }
 
 async function readBody(request: IncomingMessage): Promise<string> {

@@ -1,5 +1,12 @@
 import { fileURLToPath } from "node:url";
-import { type BusEvent, Prompt, PromptTemplate, type Section, Session } from "weakincentives";
+import {
+  type BusEvent,
+  type EvaluateOptions,
+  Prompt,
+  PromptTemplate,
+  type Section,
+  Session,
+} from "weakincentives";
 import { type McpStdioServer, McpToolsSection } from "weakincentives/mcp";
 import { recordingBus, type ScriptStep, scriptedClient } from "weakincentives/testing";
 import type { ServerBehavior } from "./server-answers.ts";
@@ -31,7 +38,7 @@ export function call(name: string, args: object = {}): ScriptStep {
 export async function runMcp(
   sections: Section | readonly Section[],
   steps: readonly ScriptStep[] = [],
-  options: { readonly signal?: AbortSignal; readonly session?: Session } = {},
+  options: Pick<EvaluateOptions, "signal" | "session" | "resume"> = {},
 ) {
   const all = [sections].flat();
   const prompt = new Prompt(new PromptTemplate({ ns: "tests", key: "mcp", sections: all }));
