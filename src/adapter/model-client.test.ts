@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
+import { PromptEvaluationError } from "../base/evaluation-errors.ts";
 import type { Schema } from "../base/schema/schema.ts";
 import { noUsage } from "../base/usage.ts";
 import { InMemoryFilesystem } from "../files/filesystem/in-memory-filesystem.ts";
@@ -306,6 +307,15 @@ describe("ModelClient.check()", () => {
     );
     await expect(response).rejects.toMatchObject({ phase: "request", message: "not with me" });
     expect(asked).toEqual([]);
+  });
+
+  test("may reject the prompt with its own error", async () => {
+    const error = new PromptEvaluationError("No.", { promptName: "p", phase: "render" });
+    const check = () => {
+      throw error;
+    };
+    const { response } = evaluateTurns([], createPrompt([createHostedTool()]), {}, { check });
+    await expect(response).rejects.toBe(error);
   });
 });
 

@@ -35,4 +35,8 @@ test("describeMcpServer() shows no secret", () => {
 test("listMcpSecrets() lists the values of variables and headers", () => {
   expect(listMcpSecrets({ command: "npx", env: { A: "1" } })).toEqual(["1"]);
   expect(listMcpSecrets({ url: "https://x", headers: { B: "2" } })).toEqual(["2"]);
+  expect([listMcpSecrets({ command: "npx" }), listMcpSecrets({ url: "https://x" })]).toEqual([
+    [],
+    [],
+  ]);
 });

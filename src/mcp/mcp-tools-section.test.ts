@@ -1,66 +1,17 @@
-import { Client, InMemoryTransport, type JSONRPCMessage } from "@modelcontextprotocol/client";
-import { describe, expect, onTestFinished, test } from "vitest";
-import { createAnswers, type ServerBehavior } from "../../tests/support/mcp/server-answers.ts";
+import { Client } from "@modelcontextprotocol/client";
+import { describe, expect, test } from "vitest";
+import {
+  connectInProcess,
+  createContext,
+  prepareSection,
+} from "../../tests/support/mcp/in-process-server.ts";
 import { Prompt } from "../prompt/prompt.ts";
-import type { PrepareContext } from "../prompt/section.ts";
 import { PromptTemplate } from "../prompt/template.ts";
 import { Session } from "../session/session.ts";
 import { recordingBus } from "../testing/recording-bus.ts";
 import { scriptedClient } from "../testing/scripted-client.ts";
 import type { ToolContext } from "../tools/tool-context.ts";
-import type { ToolResult } from "../tools/tool-result.ts";
 import { McpToolsSection } from "./mcp-tools-section.ts";
-import type { McpToolsSectionOptions } from "./mcp-tools-section-options.ts";
-
-/** Connects a client to a server in this process. `behavior` may be changed later. */
-async function connect(behavior: ServerBehavior = {}) {
-  const current = { behavior };
-  const [transport, server] = InMemoryTransport.createLinkedPair();
-  const send = (message: object) => server.send({ jsonrpc: "2.0", ...message } as JSONRPCMessage);
-  const create = () =>
-    createAnswers(current.behavior, {
-      notify: (method, params = {}) => void send({ method, params }),
-      crash: () => void server.close(),
-      writeRaw: () => {},
-      startHelper: () => 0,
-      readEnvironment: () => ({}),
-    });
-  let answers = create();
-  server.onmessage = (message) => {
-    const answer = answers(message as Parameters<typeof answers>[0]);
-    if (answer !== null) void send(answer);
-  };
-  const change = (next: ServerBehavior) => {
-    current.behavior = next;
-    answers = create();
-    return send({ method: "notifications/tools/list_changed", params: {} });
-  };
-  const client = new Client({ name: "tests", version: "1.0.0" });
-  await client.connect(transport);
-  onTestFinished(() => client.close());
-  return { client, change };
-}
-
-function createContext(): PrepareContext & { readonly session: Session } {
-  return { session: new Session(), signal: new AbortController().signal };
-}
-
-async function prepareSection(
-  behavior: ServerBehavior = {},
-  options: Partial<McpToolsSectionOptions> = {},
-) {
-  const { client, change } = await connect(behavior);
-  const section = new McpToolsSection({ server: { client }, ...options });
-  const context = createContext();
-  await section.prepare(context);
-  const run = async (name: string, params: object = {}): Promise<ToolResult<unknown>> => {
-    const tool = section.tools().find((one) => one.name === name);
-    const handler = tool?.handler ?? (() => Promise.reject(new Error(`There is no ${name}.`)));
-    return await handler(params, { signal: context.signal } as ToolContext);
-  };
-  const names = () => section.tools().map(({ name }) => name);
-  return { client, change, section, context, run, names };
-}
 
 describe("McpToolsSection", () => {
   test("has no tools and cannot be rendered before it is prepared", async () => {
@@ -82,7 +33,7 @@ describe("McpToolsSection", () => {
   });
 
   test("leaves the caller's client open, with its own handler", async () => {
-    const { client } = await connect();
+    const { client } = await connectInProcess();
     const heard: string[] = [];
     const handler = async ({ method }: { readonly method: string }) => void heard.push(method);
     client.fallbackNotificationHandler = handler;
@@ -154,7 +105,7 @@ describe("McpToolsSection", () => {
 
   test("keeps its tools if they cannot be listed again, and reports it once", async () => {
     const bus = recordingBus();
-    const { client, change } = await connect();
+    const { client, change } = await connectInProcess();
     const section = new McpToolsSection({ server: { client }, timeoutMs: 2_000 });
     const context = { session: new Session({ bus }), signal: new AbortController().signal };
     await section.prepare(context);
@@ -177,7 +128,7 @@ describe("McpToolsSection", () => {
 
   test("reports the tools that it omits, once per evaluation", async () => {
     const tools = [{ name: "a.b", inputSchema: { type: "object" } }];
-    const { client } = await connect({ tools });
+    const { client } = await connectInProcess({ tools });
     const section = new McpToolsSection({ server: { client }, key: "calendar" });
     const bus = recordingBus();
     const prompt = new Prompt(new PromptTemplate({ ns: "t", key: "k", sections: [section] }));

@@ -1,13 +1,17 @@
 import * as client from "@modelcontextprotocol/client";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { StdioTransport } from "./stdio-transport.ts";
+import { type Clock, systemClock } from "../base/clock.ts";
+import { type StdioRuntime, StdioTransport } from "./stdio-transport.ts";
 
 const ping = { jsonrpc: "2.0", id: 1, method: "ping" } as const;
 
 /** Starts a program written in JavaScript. It is closed with the test. */
-async function start(code: string) {
-  const server = { command: process.execPath, args: ["-e", code] };
-  const transport = new StdioTransport(server, client);
+async function start(
+  code: string,
+  { cwd, ...runtime }: Partial<StdioRuntime> & { readonly cwd?: string } = {},
+) {
+  const server = { command: process.execPath, args: ["-e", code], cwd };
+  const transport = new StdioTransport(server, client, runtime);
   const messages: unknown[] = [];
   const errors: Error[] = [];
   let closed = 0;
@@ -63,6 +67,32 @@ describe("StdioTransport", () => {
     );
     await transport.send({ ...ping, params: { text: "x".repeat(2_000_000) } });
     await expect.poll(() => messages).toHaveLength(1);
+  });
+
+  test("starts the program in its working directory", async () => {
+    const code = `console.log(JSON.stringify({ jsonrpc: "2.0", method: process.cwd() }))`;
+    const { messages } = await start(code, { cwd: "/" });
+    await expect.poll(() => messages).toEqual([{ jsonrpc: "2.0", method: "/" }]);
+  });
+
+  test("reports a message that cannot be sent, because the program has closed its input", async () => {
+    const code = `require("fs").closeSync(0); console.log('${JSON.stringify(ping)}'); setInterval(() => {}, 60_000)`;
+    const { transport, messages, errors } = await start(code);
+    await expect.poll(() => messages).toEqual([ping]);
+    await transport.send(ping);
+    await expect.poll(() => errors).toMatchObject([{ code: "EPIPE" }]);
+  });
+
+  test("ends the program on Windows, where there are no process groups", async () => {
+    const code = `setInterval(() => {}, 60_000); console.log('${JSON.stringify(ping)}')`;
+    const clock: Clock = {
+      now: () => systemClock.now(),
+      sleep: (milliseconds, signal) => systemClock.sleep(milliseconds / 5, signal),
+    };
+    const { transport, messages } = await start(code, { platform: "win32", clock });
+    await expect.poll(() => messages).toEqual([ping]);
+    await transport.close();
+    expect(transport.describeEnd()).toBe("It was ended by SIGTERM.");
   });
 
   test("rejects if the program does not exist, and can be closed before it is started", async () => {

@@ -113,6 +113,13 @@ describe("a server over streamable HTTP", () => {
     expect(requests.filter(({ rpc }) => rpc === "initialize")).toHaveLength(3);
   });
 
+  test("that does not answer the end of its session is not waited for", async () => {
+    const { section, requests } = await createSection({ keepsSession: true });
+    const { text } = await runMcp(section);
+    expect(text).toBe("Done.");
+    expect(requests.at(-1)?.method).toBe("DELETE");
+  });
+
   test("that never answers ends the evaluation after timeoutMs", async () => {
     const silent = ["server/discover", "initialize"];
     const { section } = await createSection({ silent }, { timeoutMs: 500 });

@@ -11,6 +11,8 @@ export interface HttpBehavior extends ServerBehavior {
   readonly floods?: "json" | "event";
   /** Answers `tools/call` with this status and text. */
   readonly callStatus?: number;
+  /** Does not answer the request that ends the session. */
+  readonly keepsSession?: boolean;
 }
 
 /** A running server, with the requests that it received. */
@@ -41,8 +43,9 @@ export async function startHttpServer(behavior: HttpBehavior = {}): Promise<Test
     requests.push({ method, rpc: String(message.method ?? ""), headers });
     if (behavior.authorization !== undefined && headers.authorization !== behavior.authorization) {
       response.writeHead(401).end("Who are you?");
-    } else if (method === "DELETE") response.writeHead(200).end();
-    else if (method !== "POST") {
+    } else if (method === "DELETE") {
+      if (!behavior.keepsSession) response.writeHead(200).end();
+    } else if (method !== "POST") {
       response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();
       listeners.add(response);
     } else if (message.method === "tools/call" && behavior.floods) flood(response, behavior.floods);

@@ -16,6 +16,8 @@ export interface ServerBehavior {
   /** Exits neither at the end of its input nor on SIGTERM. */
   readonly ignoresEnd?: boolean;
   readonly instructions?: string;
+  /** Capabilities that it declares; tools by default. */
+  readonly capabilities?: object;
 }
 
 /** Actions of a server in addition to its answers. */
@@ -63,7 +65,7 @@ export function createAnswers(behavior: ServerBehavior, actions: ServerActions) 
     if (method === "initialize") {
       return {
         protocolVersion: params.protocolVersion,
-        capabilities: { tools: { listChanged: true } },
+        capabilities: behavior.capabilities ?? { tools: { listChanged: true } },
         serverInfo: { name: "test", version: "1.0.0" },
         instructions: behavior.instructions,
       };
