@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { LocalProvider, type ModelAction, scriptedModel } from "weakincentives/local";
 import { readRecords } from "../src/base/json.ts";
 import { getTurn } from "./support/crash/adapters/openai-crash.ts";
 import { crashCases } from "./support/crash/crash-cases.ts";
 import { CrashScene } from "./support/crash/crash-scene.ts";
 import { crashTurns } from "./support/crash/crash-turns.ts";
 import { expectCrashCase } from "./support/crash/expect-crash-case.ts";
+import { expectParkedCase, parkedCases } from "./support/crash/expect-parked-case.ts";
 import {
   functionCall,
   message,
@@ -46,6 +48,10 @@ describe("a run on OpenAI's adapter that is killed is resumed with the same answ
     test(one.name, () => expectCrashCase(one, createOptions()));
   }
 
+  for (const one of parkedCases) {
+    test(one.name, () => expectParkedCase(one, createOptions()));
+  }
+
   test("between turns whose items the provider does not store", async () => {
     const point = { at: "barrier turn-completed", nth: 2 };
     await expectCrashCase({ name: "sealed", point }, createOptions({ store: "false" }));
@@ -60,4 +66,35 @@ describe("a run on OpenAI's adapter that is killed is resumed with the same answ
     expect(scene.ledger.listRequests()).toEqual([1, 2, 3, 4]);
     expect(scene.ledger.list("started", "charge")).toHaveLength(1);
   });
+});
+
+/** Chooses the actions of the turn that the conversation has reached. */
+function chooseActions(turn: number): readonly ModelAction[] {
+  const planned = crashTurns[turn - 1];
+  if (!planned) throw new Error(`There is no turn ${turn}.`);
+  if ("text" in planned) return [{ say: planned.text }];
+  return planned.calls.map(({ name, callId }) => ({ call: { name, callId, args: {} } }));
+}
+
+describe("a run on the local provider that is killed is resumed with the same answer", {
+  timeout: 180_000, // a test starts several processes, one after the other
+}, () => {
+  let provider: LocalProvider;
+  let url: string;
+  beforeAll(async () => {
+    const model = scriptedModel(({ items }) =>
+      chooseActions(getTurn(items.map((item) => ({ ...item })))),
+    );
+    provider = new LocalProvider({ model });
+    ({ url } = await provider.listen());
+  });
+  afterAll(async () => {
+    await provider.close();
+  });
+
+  for (const one of parkedCases) {
+    test(one.name, () =>
+      expectParkedCase(one, { adapter: "openai", store: "jsonl", details: { url } }),
+    );
+  }
 });

@@ -2,12 +2,17 @@ import { describe, expect, test } from "vitest";
 import { crashCases } from "./support/crash/crash-cases.ts";
 import { CrashScene } from "./support/crash/crash-scene.ts";
 import { expectCrashCase } from "./support/crash/expect-crash-case.ts";
+import { expectParkedCase, parkedCases } from "./support/crash/expect-parked-case.ts";
 
 describe("a run on the scripted client that is killed is resumed with the same answer", () => {
   const options = { adapter: "scripted", store: "jsonl" } as const;
 
   for (const one of crashCases) {
     test(one.name, () => expectCrashCase(one, options));
+  }
+
+  for (const one of parkedCases) {
+    test(one.name, () => expectParkedCase(one, options));
   }
 
   test("when a response is submitted to run in the background", async () => {

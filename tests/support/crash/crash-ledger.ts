@@ -1,11 +1,14 @@
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
+/** `waiting`: the call waits for approval. */
+type ToolMoment = "waiting" | "started" | "effect" | "reconciled";
+
 /** The effects of a scene, in any of its processes. The ledger is outside of the session. */
 export type LedgerEntry =
   | { readonly what: "request"; readonly turn: number; readonly answers?: readonly string[] }
   | {
-      readonly what: "started" | "effect" | "reconciled";
+      readonly what: ToolMoment;
       readonly tool: string;
       readonly key: string;
     }
@@ -30,8 +33,8 @@ export class CrashLedger {
     return lines.map((line) => JSON.parse(line));
   }
 
-  /** Returns the keys of a tool's calls that were started, took effect or were reconciled. */
-  list(what: "started" | "effect" | "reconciled", tool: string): readonly string[] {
+  /** Returns the keys of a tool's calls that waited, were started, took effect or were reconciled. */
+  list(what: ToolMoment, tool: string): readonly string[] {
     return this.read().flatMap((entry) =>
       entry.what === what && entry.tool === tool ? [entry.key] : [],
     );

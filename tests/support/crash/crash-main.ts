@@ -1,9 +1,11 @@
 /**
- * Evaluates or resumes the prompt of a crash test, and kills itself at the ordered point:
+ * Evaluates or resumes the prompt of a crash test, and kills itself at the ordered point. Parks calls that wait for
+ * approval and have no decision:
  * `node tests/support/crash/crash-main.ts ORDER`, where ORDER is a `CrashOrder` as JSON.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { EvaluationParkedError } from "../../../src/adapter/approvals/evaluation-parked-error.ts";
 import type { NestedOptions } from "../../../src/adapter/nested-adapter.ts";
 import { onBarrier } from "../../../src/adapter/resume/barrier.ts";
 import { Session } from "../../../src/session/session.ts";
@@ -26,10 +28,20 @@ const options: NestedOptions = {
   ...subject.options,
   session,
   resume: true,
+  approvals: order.approvals,
+  approve: async ({ name, key }) => {
+    child.ledger.add({ what: "waiting", tool: name, key });
+    return "park";
+  },
   [onBarrier]: (barrier) => child.reach(`barrier ${barrier}`),
 };
-const response = await subject.adapter.evaluate(subject.prompt, options);
-writeFileSync(join(order.folder, "answer.json"), JSON.stringify(response));
+try {
+  const response = await subject.adapter.evaluate(subject.prompt, options);
+  writeFileSync(join(order.folder, "answer.json"), JSON.stringify(response));
+} catch (error) {
+  if (!(error instanceof EvaluationParkedError)) throw error;
+  writeFileSync(join(order.folder, "parked.json"), JSON.stringify(error.approvals));
+}
 await subject.close?.();
 await session.close();
 await store[Symbol.asyncDispose]?.();

@@ -1,3 +1,4 @@
+import type { EvaluateOptions } from "../../../src/adapter/provider-adapter.ts";
 import type { CrashStoreKind } from "./crash-stores.ts";
 
 /** The task of a crash test's child process. Passed to it as JSON. */
@@ -10,7 +11,12 @@ export interface CrashOrder {
   readonly adapter: string;
   /** Where the process kills itself; `null` runs to the end. */
   readonly point: CrashPoint | null;
-  /** Values for the adapter's module, such as the URL of a server in the parent process. */
+  /** Decisions about calls that wait for approval, by key. @default all calls are parked */
+  readonly approvals?: EvaluateOptions["approvals"];
+  /**
+   * Values for the adapter's module, such as the URL of a server in the parent process. `needsApproval` is the name of a
+   * tool whose calls wait for approval.
+   */
   readonly details: Readonly<Record<string, string>>;
 }
 

@@ -5,6 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { ApprovalRequest } from "../../../src/adapter/approvals/approval-request.ts";
 import { CrashLedger } from "./crash-ledger.ts";
 import type { CrashOrder, CrashPoint } from "./crash-order.ts";
 
@@ -43,19 +44,32 @@ export class CrashScene implements AsyncDisposable {
   }
 
   /** Starts or resumes the run in a new process, and returns the response as JSON. */
-  async finish(): Promise<Readonly<Record<string, unknown>>> {
-    const { code, errorOutput } = await this.#run(null);
-    const path = join(this.folder, "answer.json");
-    if (code !== 0 || !existsSync(path)) throw new Error(`The run failed. ${errorOutput}`);
-    return JSON.parse(readFileSync(path, "utf8"));
+  async finish(
+    approvals: CrashOrder["approvals"] = {},
+  ): Promise<Readonly<Record<string, unknown>>> {
+    return await this.#runToEnd("answer.json", approvals);
+  }
+
+  /** Starts or resumes the run in a new process, and returns the calls that it parks. */
+  async park(): Promise<readonly ApprovalRequest[]> {
+    return await this.#runToEnd("parked.json");
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  async #run(point: CrashPoint | null) {
-    const order: CrashOrder = { details: {}, ...this.#options, folder: this.folder, point };
+  /** Returns the content of the file that the process writes at its end. */
+  async #runToEnd(name: string, approvals: CrashOrder["approvals"] = {}) {
+    const { code, errorOutput } = await this.#run(null, approvals);
+    const path = join(this.folder, name);
+    if (code !== 0 || !existsSync(path)) throw new Error(`The run failed. ${errorOutput}`);
+    return JSON.parse(readFileSync(path, "utf8"));
+  }
+
+  async #run(point: CrashPoint | null, approvals: CrashOrder["approvals"] = {}) {
+    const { folder } = this;
+    const order: CrashOrder = { details: {}, ...this.#options, folder, point, approvals };
     const child = spawn(process.execPath, [script, JSON.stringify(order)], {
       stdio: ["ignore", "ignore", "pipe"],
     });

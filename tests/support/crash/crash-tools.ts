@@ -4,7 +4,8 @@ import { ToolResult } from "../../../src/tools/tool-result.ts";
 import type { CrashChild } from "./crash-child.ts";
 
 /**
- * Creates a crash test's tools. Each call notes in the ledger that it started and that it took effect.
+ * Creates a crash test's tools. Each call notes in the ledger that it started and that it took effect. Calls of the tool
+ * that the detail `needsApproval` names wait for approval.
  *
  * - `charge`: `once`
  * - `note`: `idempotent`
@@ -19,6 +20,7 @@ export function createCrashTools(child: CrashChild): readonly Tool[] {
       description: `Does ${name}.`,
       params: null,
       handler: (_, context) => takeEffect(child, name, context),
+      needsApproval: child.details["needsApproval"] === name,
       ...options,
     });
   return [

@@ -6,14 +6,25 @@ import { crashTurns } from "./crash-turns.ts";
 
 /** Kills a run at a case's point, resumes it, and compares it with the failure matrix. */
 export async function expectCrashCase(
-  { point, requests = [1, 2, 3, 4], effects = {}, unknown = [] }: CrashCase,
+  { point, ...expected }: CrashCase,
   options: CrashSceneOptions,
 ): Promise<void> {
   await using scene = await CrashScene.create(options);
   await scene.crashAt(point);
   const answer = await scene.finish();
   expect(withoutCost(answer)).toEqual(withoutCost(await readUsualAnswer(options)));
-  const { ledger } = scene;
+  expectLedger(scene.ledger, expected);
+}
+
+/** Expects a resumed run's requests and effects. By default they are those of a run without a crash. */
+export function expectLedger(
+  ledger: CrashLedger,
+  {
+    requests = [1, 2, 3, 4],
+    effects = {},
+    unknown = [],
+  }: Pick<CrashCase, "requests" | "effects" | "unknown"> = {},
+): void {
   expect(ledger.listRequests()).toEqual(requests);
   const tools = Object.keys(usualEffects);
   expect(countEach(tools, (tool) => ledger.list("effect", tool).length)).toEqual({
@@ -61,10 +72,10 @@ function countEach(names: readonly string[], count: (name: string) => number) {
 
 const usualAnswerTexts = new Map<string, Promise<Readonly<Record<string, unknown>>>>();
 
-/** Returns the answer without a crash. It runs once for each adapter and store. */
-async function readUsualAnswer(options: CrashSceneOptions) {
-  const { adapter, store } = options;
-  const key = `${adapter} ${store}`;
+/** Returns the answer without a crash. It runs once for each adapter, store and server. */
+export async function readUsualAnswer(options: CrashSceneOptions) {
+  const { adapter, store, details = {} } = options;
+  const key = `${adapter} ${store} ${details["url"]}`;
   const known = usualAnswerTexts.get(key);
   if (known) return await known;
   const run = async () => {
