@@ -1,51 +1,76 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { serve } from "@hono/node-server";
-import type { Hono } from "hono";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { readWaiting } from "../examples/approval-page/agent.ts";
-import { createApprovalApp } from "../examples/approval-page/approval-app.ts";
 import { type Browser, startChromium } from "./support/chromium.ts";
 import { chromiumPath } from "./support/chromium-path.ts";
 
-const main = fileURLToPath(new URL("../examples/approval-page/main.ts", import.meta.url));
+const program = fileURLToPath(new URL("../examples/approval-page.ts", import.meta.url));
 const useSources = new URL("support/agents/use-sources.ts", import.meta.url).href;
 
-/** Runs the process that parks a call and is killed. Its task becomes a param of the call. Returns its folder. */
-async function parkInKilledProcess(task = "Deploy it."): Promise<string> {
+/** A process of the example that serves its page. */
+interface Release {
+  readonly url: string;
+  /** The lines that it has printed after its URL. */
+  readonly deployed: readonly string[];
+  /** Ends it with SIGKILL. */
+  kill(): Promise<void>;
+}
+
+async function createFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "wink-approval-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  writeFileSync(join(folder, "task.txt"), task);
-  const child = spawn(process.execPath, ["--import", useSources, main, "ask", folder], {
-    stdio: ["ignore", "ignore", "inherit"],
-  });
-  const [, signal] = await once(child, "exit");
-  expect([signal, readDeployed(folder)]).toEqual(["SIGKILL", ""]);
   return folder;
 }
 
-function readDeployed(folder: string): string {
-  const path = join(folder, "deployed.txt");
-  return existsSync(path) ? readFileSync(path, "utf8") : "";
-}
-
-async function startServer({ app, path }: { readonly app: Hono; readonly path: string }) {
-  const server = serve({ fetch: app.fetch, port: 0, hostname: "127.0.0.1" });
-  onTestFinished(() => {
-    if ("closeAllConnections" in server) server.closeAllConnections();
-    server.close();
+/** Starts the example, and waits until it serves its page. The version becomes a param of the call. */
+async function start(folder: string, version = "2.0.1"): Promise<Release> {
+  const args = ["--import", useSources, program, "--serve", folder, version];
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
+  const ended = once(child, "exit");
+  let [stdout, stderr] = ["", ""];
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    stderr += text;
   });
-  await once(server, "listening");
-  return `http://127.0.0.1:${Object(server.address()).port}${path}`;
+  const readLines = () => stdout.split("\n").slice(0, -1);
+  const kill = async () => {
+    child.kill("SIGKILL");
+    await ended;
+  };
+  onTestFinished(kill);
+  await new Promise<void>((resolve, reject) => {
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      stdout += text;
+      if (readLines().length > 0) resolve();
+    });
+    child.once("exit", () => reject(new Error(`The example ended: ${stderr}`)));
+  });
+  return {
+    url: readLines()[0] ?? "",
+    get deployed() {
+      return readLines().slice(1);
+    },
+    kill,
+  };
 }
 
-const answer = 'document.getElementById("answer")?.innerText ?? null';
+/** Starts the example, kills it while it waits for the decision, and starts it again. */
+async function restart(folder: string, version?: string): Promise<Release> {
+  const first = await start(folder, version);
+  await first.kill();
+  expect(first.deployed).toEqual([]);
+  return await start(folder, version);
+}
+
+const content = 'document.querySelector("main").innerText.trim()';
+const buttons = 'document.querySelectorAll("button").length';
 const params = 'document.querySelector("pre")?.innerText ?? null';
+const done = "It is deployed.";
+const denied = "The call was not made: it was denied.";
 
 describe.skipIf(!chromiumPath)("the approval page in Chromium", () => {
   let browser: Browser;
@@ -57,103 +82,139 @@ describe.skipIf(!chromiumPath)("the approval page in Chromium", () => {
   });
 
   test("shows a call that a killed process left behind, and runs it once after the click on Approve", async () => {
-    const folder = await parkInKilledProcess();
-    const page = await browser.open(await startServer(createApprovalApp(folder)));
-    await page.expectValue('document.querySelector("h2")?.innerText ?? null', "deploy");
-    const text = await page.evaluate<string>(params);
-    expect(JSON.parse(text)).toEqual({ version: "2.0.1", note: "Deploy it." });
-    expect(readDeployed(folder)).toBe("");
+    const folder = await createFolder();
+    const release = await restart(folder);
+    const page = await browser.open(release.url);
+    await page.expectValue('document.querySelector("h1")?.innerText ?? null', "May deploy run?");
+    expect(JSON.parse(await page.evaluate<string>(params))).toEqual({ version: "2.0.1" });
+    expect(release.deployed).toEqual([]);
     await page.click("button[value=approve]");
-    await page.expectValue(answer, "I read: Deployed 2.0.1.");
+    await page.expectValue(content, done);
     await page.reload();
-    await page.expectValue(answer, "I read: Deployed 2.0.1.");
-    expect(readDeployed(folder)).toBe("2.0.1\n");
+    await page.expectValue(content, done);
+    expect(release.deployed).toEqual(["Deployed 2.0.1"]);
+    await release.kill();
+    const next = await start(folder);
+    await (await browser.open(next.url)).expectValue(content, done);
+    expect(next.deployed).toEqual([]);
   });
 
-  test("tells the model after the click on Deny, and another server shows its answer too", async () => {
-    const folder = await parkInKilledProcess();
-    const page = await browser.open(await startServer(createApprovalApp(folder)));
-    await page.expectValue('document.querySelectorAll("button").length', 2);
+  test("tells the model after the click on Deny, and the next process shows its answer too", async () => {
+    const folder = await createFolder();
+    const release = await restart(folder);
+    const page = await browser.open(release.url);
+    await page.expectValue(buttons, 2);
     await page.click("button[value=deny]");
-    const denied = "I read: The call was not made: it was denied.";
-    await page.expectValue(`(${answer})?.slice(0, ${denied.length})`, denied);
-    expect(readDeployed(folder)).toBe("");
-    const other = await browser.open(await startServer(createApprovalApp(folder)));
-    await other.expectValue(`(${answer})?.slice(0, ${denied.length})`, denied);
+    await page.expectValue(`${content}.slice(0, ${denied.length})`, denied);
+    expect(release.deployed).toEqual([]);
+    await release.kill();
+    const next = await start(folder);
+    const other = await browser.open(next.url);
+    await other.expectValue(`${content}.slice(0, ${denied.length})`, denied);
+    expect(next.deployed).toEqual([]);
   });
 
   test("is used with the keyboard", async () => {
-    const folder = await parkInKilledProcess();
-    const page = await browser.open(await startServer(createApprovalApp(folder)));
-    await page.expectValue('document.querySelectorAll("button").length', 2);
+    const release = await restart(await createFolder());
+    const page = await browser.open(release.url);
+    await page.expectValue(buttons, 2);
     const press = async (type: string, key: string, code: number, text?: string) =>
       await page.send("Input.dispatchKeyEvent", {
         type,
         ...{ key, code: key, text, windowsVirtualKeyCode: code },
       });
-    for (const _ of ["the params", "Approve"]) await press("rawKeyDown", "Tab", 9);
+    await press("rawKeyDown", "Tab", 9);
     await page.expectValue("document.activeElement.value", "approve");
     await press("keyDown", "Enter", 13, "\r");
-    await page.expectValue(answer, "I read: Deployed 2.0.1.");
+    await page.expectValue(content, done);
   });
 
   test("shows markup and invisible characters of a model as text, and runs no script", async () => {
     const markup = `</pre><img src="x" onerror="document.title = 'Hacked'"><script>document.title = 'Hacked'</script>`;
-    const folder = await parkInKilledProcess(`${markup}\u202e\u200b`);
-    const page = await browser.open(await startServer(createApprovalApp(folder)));
-    await page.expectValue('document.querySelectorAll("button").length', 2);
+    const version = `${markup}\u202e\u200b`;
+    const release = await restart(await createFolder(), version);
+    const page = await browser.open(release.url);
+    await page.expectValue(buttons, 2);
     const text = await page.evaluate<string>(params);
     expect(text).toContain(JSON.stringify(markup).slice(1, -1));
-    expect(text).toContain("\\u{202e}\\u{200b}");
+    expect(text).toContain(encodeURIComponent("\u202e\u200b"));
     expect(await page.evaluate('document.querySelectorAll("img, script").length')).toBe(0);
     const inject = `document.body.append(Object.assign(document.createElement("script"), { text: "document.title = 'Hacked'" }))`;
     await page.evaluate(inject);
     expect(await page.evaluate("document.title")).toBe("Approvals");
     await page.click("button[value=approve]");
-    await page.expectValue(answer, "I read: Deployed 2.0.1.");
+    await page.expectValue(content, done);
+    expect(release.deployed).toEqual([`Deployed ${version}`]);
+  });
+
+  test("wraps long params, so that none of the text is outside of the window", async () => {
+    const release = await restart(await createFolder(), `2.0.1 ${"and 2.0.2 ".repeat(200)}`);
+    const page = await browser.open(release.url);
+    await page.expectValue(buttons, 2);
+    const isInside = "document.documentElement.scrollWidth <= window.innerWidth";
+    expect(await page.evaluate(isInside)).toBe(true);
   });
 });
 
 describe("the server of the approval page", () => {
-  const post = (fields: Readonly<Record<string, string>>, headers = SAME_ORIGIN) => ({
-    method: "POST",
-    headers,
-    body: new URLSearchParams(fields),
-  });
+  /** Sends a form as a browser does. */
+  async function post(
+    url: string,
+    fields: Readonly<Record<string, string>>,
+    headers = SAME_ORIGIN,
+  ) {
+    const body = new URLSearchParams(fields);
+    return (await fetch(url, { method: "POST", redirect: "manual", headers, body })).status;
+  }
+
+  const readPage = async (url: string) => await (await fetch(url)).text();
+
+  async function readKey(url: string): Promise<string> {
+    const [, key = ""] = /name="([^"]+)" value="approve"/.exec(await readPage(url)) ?? [];
+    expect(key).not.toBe("");
+    return key;
+  }
 
   test("shows and decides nothing without the secret, from another page, or with GET", async () => {
-    const folder = await parkInKilledProcess();
-    const { app, path } = createApprovalApp(folder);
-    const [{ key } = { key: "" }] = readWaiting(folder);
-    const fields = { key, decision: "approve" };
-    expect((await app.request("/wrong")).status).toBe(404);
-    expect((await app.request("/wrong", post(fields))).status).toBe(403);
-    const headers = { "sec-fetch-site": "cross-site" };
-    expect((await app.request(path, post(fields, headers))).status).toBe(403);
-    expect((await app.request(`${path}?${new URLSearchParams(fields)}`)).status).toBe(200);
-    expect((await app.request(path, post({ key, decision: "park" }))).status).toBe(400);
-    expect((await app.request(path, post({ ...fields, key: "other" }))).status).toBe(409);
-    expect(readDeployed(folder)).toBe("");
+    const release = await restart(await createFolder());
+    const { url } = release;
+    const key = await readKey(url);
+    const fields = { [key]: "approve" };
+    const wrong = new URL("/wrong", url).href;
+    expect((await fetch(wrong)).status).toBe(404);
+    expect(await post(wrong, fields)).toBe(404);
+    await post(url, fields, { "sec-fetch-site": "cross-site" });
+    await post(url, fields, { "sec-fetch-site": "same-site" });
+    await post(url, fields, { "sec-fetch-site": "none" });
+    await readPage(`${url}?${new URLSearchParams(fields)}`);
+    expect(await post(url, { [key]: "park" })).toBe(500);
+    await post(url, { other: "approve" });
+    expect(await readKey(url)).toBe(key); // it still waits
+    expect(release.deployed).toEqual([]);
   });
 
-  test("runs the call once for two clicks", async () => {
-    const folder = await parkInKilledProcess();
-    const { app, path } = createApprovalApp(folder);
-    const [{ key } = { key: "" }] = readWaiting(folder);
-    const click = async () => (await app.request(path, post({ key, decision: "approve" }))).status;
-    expect((await Promise.all([click(), click()])).sort()).toEqual([303, 409]);
-    expect(await click()).toBe(409);
-    expect(readDeployed(folder)).toBe("2.0.1\n");
+  test("runs the call once for several clicks", async () => {
+    const release = await restart(await createFolder());
+    const { url } = release;
+    const key = await readKey(url);
+    const click = async () => await post(url, { [key]: "approve" });
+    expect(await Promise.all([click(), click(), click()])).toEqual([303, 303, 303]);
+    expect(await post(url, { [key]: "deny" })).toBe(303);
+    expect(await readPage(url)).toContain(`<main>${done}</main>`);
+    expect(release.deployed).toEqual(["Deployed 2.0.1"]);
   });
 
-  test("allows no scripts and no frames", async () => {
-    const folder = await parkInKilledProcess();
-    const { app, path } = createApprovalApp(folder);
-    const policy = (await app.request(path)).headers.get("content-security-policy");
-    expect(policy).toContain("default-src 'none'; style-src 'self'; form-action 'self'");
-    expect(policy).toContain("frame-ancestors 'none'");
-    expect(policy).not.toContain("script-src");
+  test("allows no scripts and no foreign frames, and does not pass on the secret", async () => {
+    const { url } = await start(await createFolder());
+    const { headers } = await fetch(url);
+    expect(headers.get("content-security-policy")).toBe("default-src 'none'");
+    expect(headers.get("x-frame-options")).toBe("SAMEORIGIN");
+    expect(headers.get("referrer-policy")).toBe("no-referrer");
   });
+});
+
+test("the example of the approval page has at most 60 lines", () => {
+  expect(readFileSync(program, "utf8").trimEnd().split("\n").length).toBeLessThanOrEqual(60);
 });
 
 const SAME_ORIGIN = { "sec-fetch-site": "same-origin" };

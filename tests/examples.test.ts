@@ -82,8 +82,7 @@ test("readExample() reads the comments of a program", () => {
  * Two lines
  * of text.
  */
-// needs: openai
-// needs: pyodide
+// needs: openai, pyodide
 // run: wink run
 console.log("one\\n\\ntwo");
 // prints: one

@@ -1,6 +1,5 @@
 /** Serves the chat to a browser: run `node server.ts` in this folder, then open the URL. */
-// needs: hono
-// needs: @hono/node-server
+// needs: hono, @hono/node-server
 import { serve } from "@hono/node-server";
 import { createAdapter } from "./assistant.ts";
 import { createChatApp } from "./chat-app.ts";

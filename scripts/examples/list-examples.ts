@@ -8,7 +8,7 @@ export interface Example {
   readonly source: string;
   /** The doc comment on its first line, without a line break. Empty if there is none. */
   readonly sentence: string;
-  /** Packages other than `weakincentives` and `zod`: `// needs: …`, one per line. */
+  /** Packages other than `weakincentives` and `zod`: `// needs: …`, with commas between them. */
   readonly needs: readonly string[];
   /** Whether `wink run` starts it, so that it needs no key: `// run: wink run`. */
   readonly isRunByWink: boolean;
@@ -34,7 +34,7 @@ export function readExample(path: string, source: string): Example {
     path,
     source,
     sentence: comment.replaceAll(/\s*\n\s*\* ?/g, " ").trim(),
-    needs: findLines("needs"),
+    needs: findLines("needs").flatMap((names) => names.split(", ")),
     isRunByWink: findLines("run").includes("wink run"),
     prints: findLines("prints"),
   };
