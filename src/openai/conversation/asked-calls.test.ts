@@ -139,13 +139,13 @@ describe.each(clients)("calls that the host runs, on %s", (_, client) => {
   });
 });
 
-test("MCP approval requests are rejected without an approve callback", async () => {
+test("MCP approval requests are rejected if nobody approves them", async () => {
   const config = { serverLabel: "server", serverUrl: "https://mcp.example.com" };
   const { bodies } = await runScript([[mcpApprovalRequest("wipe", {})], [message("No.")]], {
     prompt: createTaskPrompt({ hostedTools: [mcpTool(config)] }),
   });
   expect(sliceLastInput(bodies[1], 1)).toMatchObject([
-    { approve: false, reason: expect.stringMatching(/callback|approve/) },
+    { approve: false, reason: expect.stringContaining("there is no one to give it") },
   ]);
 });
 

@@ -19,6 +19,12 @@ describe("OpenAIApplyPatchSection", () => {
     expect(section.clone({ filesystem: other }).tool.live.filesystem).toBe(other);
   });
 
+  test("asks for approval, also in clones", () => {
+    const section = new OpenAIApplyPatchSection({ needsApproval: true });
+    expect(section.tool.live.needsApproval).toBe(true);
+    expect(section.clone({ key: "other" }).tool.live.needsApproval).toBe(true);
+  });
+
   test("rejects a value that is not a Filesystem", () => {
     const create = () => new OpenAIApplyPatchSection({ key: "edit", filesystem: {} } as never);
     expect(create).toThrow('Section "edit" filesystem must be a Filesystem, got {}. Pass one');

@@ -18,11 +18,12 @@ import {
 /** Options of the `OpenAIApplyPatchSection` constructor. */
 export interface OpenAIApplyPatchSectionOptions
   extends NativeToolSectionOptions,
-    Pick<ApplyPatchToolOptions, "filesystem"> {}
+    Pick<ApplyPatchToolOptions, "filesystem" | "needsApproval"> {}
 
 const keys: KnownKeys<OpenAIApplyPatchSectionOptions> = {
   ...nativeToolSectionKeys,
   filesystem: true,
+  needsApproval: true,
 };
 
 /** Lets the model change files with patches, which are applied locally. */
@@ -36,11 +37,11 @@ export class OpenAIApplyPatchSection extends NativeToolSection<
     checkKnownKeys(options, "OpenAIApplyPatchSection", keys, PromptValidationError);
     const { key = "openai_apply_patch", ...rest } = options;
     super({ ...rest, key, title: "Apply patch" }, (section) => {
-      const { filesystem } = options;
+      const { filesystem, needsApproval } = options;
       const given = { config: `${section} defaultParams`, options: `${section} ` };
       return {
         defaultParams: {},
-        tool: renameConfigError(given, () => applyPatchTool({}, { filesystem })),
+        tool: renameConfigError(given, () => applyPatchTool({}, { filesystem, needsApproval })),
       };
     });
     this.#options = { ...options, key, nativeTools: this.nativeTools };

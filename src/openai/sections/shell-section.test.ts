@@ -10,7 +10,7 @@ describe("OpenAIShellSection", () => {
     const section = new OpenAIShellSection();
     expect(section.defaultParams).toEqual({ environment: { type: "container" } });
     expect(section.tool.config).toEqual({});
-    expect(section.tool.live).toEqual({});
+    expect(section.tool.live).toEqual({ needsApproval: false });
   });
 
   test("accepts container options", () => {
@@ -42,6 +42,15 @@ describe("OpenAIShellSection.clone()", () => {
     expect(section.clone({ defaultParams: local }).tool.live.executor).toBe(executor);
   });
 
+  test("asks for approval like the original, or unlike it", () => {
+    const asking = new OpenAIShellSection({ defaultParams: local, executor, needsApproval: true });
+    expect(asking.clone().tool.live.needsApproval).toBe(true);
+    expect(asking.clone({ needsApproval: false }).tool.live.needsApproval).toBe(false);
+    expect(() => new OpenAIShellSection({ key: "sh", needsApproval: "yes" } as never)).toThrow(
+      'Section "sh" needsApproval must be true, false or a function',
+    );
+  });
+
   test("accepts another executor", () => {
     const other: ShellExecutor = { run: async () => [] };
     expect(section.clone({ executor: other }).tool.live.executor).toBe(other);
@@ -49,8 +58,8 @@ describe("OpenAIShellSection.clone()", () => {
 
   test("drops the executor for a container, and rejects one there", () => {
     const defaultParams = { environment: { type: "container" } } as const;
-    expect(section.clone({ defaultParams }).tool.live).toEqual({});
-    expect(section.clone({ defaultParams: {} }).tool.live).toEqual({});
+    expect(section.clone({ defaultParams }).tool.live).toEqual({ needsApproval: false });
+    expect(section.clone({ defaultParams: {} }).tool.live).toEqual({ needsApproval: false });
     expect(() => section.clone({ defaultParams, executor })).toThrow(
       'Section "sh" executor must be omitted in a container environment',
     );

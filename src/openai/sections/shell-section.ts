@@ -6,6 +6,7 @@ import {
   type ShellExecutor,
   type ShellLive,
   type ShellResult,
+  type ShellToolOptions,
   shellTool,
 } from "../../tools/hosted/shell.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
@@ -18,7 +19,9 @@ import {
 } from "./native-tool-section.ts";
 
 /** Options of the `OpenAIShellSection` constructor. */
-export interface OpenAIShellSectionOptions extends NativeToolSectionOptions {
+export interface OpenAIShellSectionOptions
+  extends NativeToolSectionOptions,
+    Pick<ShellToolOptions, "needsApproval"> {
   /** The tool's config. @default commands run in a container at OpenAI */
   readonly defaultParams?: ShellConfig | undefined;
   /** Runs the commands. Required in a local environment, and only allowed there. */
@@ -29,6 +32,7 @@ const keys: KnownKeys<OpenAIShellSectionOptions> = {
   ...nativeToolSectionKeys,
   defaultParams: true,
   executor: true,
+  needsApproval: true,
 };
 
 /** Lets the model run shell commands in a container at OpenAI, or locally with `executor`. */
@@ -43,8 +47,10 @@ export class OpenAIShellSection extends NativeToolSection<
     const { key = "openai_shell", ...rest } = options;
     super({ ...rest, key, title: "Shell" }, (section) => {
       const given = { config: `${section} defaultParams`, options: `${section} ` };
-      const { defaultParams, executor } = options;
-      const tool = renameConfigError(given, () => shellTool(defaultParams, { executor }));
+      const { defaultParams, executor, needsApproval } = options;
+      const tool = renameConfigError(given, () =>
+        shellTool(defaultParams, { executor, needsApproval }),
+      );
       const { environment = { type: "container" } } = tool.config;
       return { defaultParams: { environment }, tool };
     });
