@@ -5,10 +5,13 @@
  */
 export type { McpRefreshFailed, McpToolOmitted } from "./mcp-events.ts";
 export type {
+  McpClient,
   McpConnectedServer,
   McpHttpServer,
+  McpOAuthProvider,
   McpServer,
   McpStdioServer,
+  McpTokenProvider,
 } from "./mcp-server.ts";
 export { McpToolsSection } from "./mcp-tools-section.ts";
 export type { McpToolsSectionOptions } from "./mcp-tools-section-options.ts";

@@ -48,7 +48,7 @@ export class McpConnection {
     options: McpConnectionOptions,
     signal: AbortSignal,
   ): Promise<McpConnection> {
-    if ("client" in server) return McpConnection.#attach(server.client, server, options);
+    if ("client" in server) return McpConnection.#attach(server.client as Client, server, options);
     const loaded = await loadMcpClient();
     const onExceeded = (problem: string) => {
       connection.#end = problem;

@@ -1,9 +1,3 @@
-import type {
-  AuthProvider,
-  Client,
-  FetchLike,
-  OAuthClientProvider,
-} from "@modelcontextprotocol/client";
 import { checkKnownKeys, type KnownKeys, PromptValidationError } from "../base/errors.ts";
 
 /** A server that runs as a child process and is reached over its standard input and output. */
@@ -21,6 +15,30 @@ export interface McpStdioServer {
   readonly cwd?: string | undefined;
 }
 
+/** Provides the token of each request, like `AuthProvider` of `@modelcontextprotocol/client`. */
+export interface McpTokenProvider {
+  /** Returns the bearer token, or `undefined` without one. */
+  token(): Promise<string | undefined>;
+}
+
+/** An `OAuthClientProvider` of `@modelcontextprotocol/client`. That package's type has all of its members. */
+export interface McpOAuthProvider {
+  /** Describes your program to the authorization server. */
+  readonly clientMetadata: object;
+  /** Returns the stored tokens. */
+  tokens(...args: never): unknown;
+}
+
+/** A `Client` of `@modelcontextprotocol/client`. That package's type has all of its members. */
+export interface McpClient {
+  /** The connection; `undefined` before `connect`. */
+  readonly transport: object | undefined;
+  /** Calls a tool. */
+  callTool(...args: never): Promise<unknown>;
+  /** Lists the tools. */
+  listTools(...args: never): Promise<unknown>;
+}
+
 /** A server that is reached over streamable HTTP. */
 export interface McpHttpServer {
   /** URL of the server's endpoint. */
@@ -28,15 +46,15 @@ export interface McpHttpServer {
   /** Headers of every request, such as `Authorization`. @default none */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Sends the requests. @default the global `fetch` */
-  readonly fetch?: FetchLike | undefined;
+  readonly fetch?: ((url: string | URL, init?: RequestInit) => Promise<Response>) | undefined;
   /** Provides tokens: `{ token: async () => … }`, or an OAuth provider of the MCP client. @default none */
-  readonly authProvider?: AuthProvider | OAuthClientProvider | undefined;
+  readonly authProvider?: McpTokenProvider | McpOAuthProvider | undefined;
 }
 
 /** A server that a connected client of `@modelcontextprotocol/client` reaches. The client stays open. */
 export interface McpConnectedServer {
   /** The client. Connect it before the evaluation, and close it afterwards. */
-  readonly client: Client;
+  readonly client: McpClient;
 }
 
 /** An MCP server: a program to start, a URL, or a client that is already connected. */

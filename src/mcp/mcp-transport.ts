@@ -1,4 +1,8 @@
-import type { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import type {
+  AuthProvider,
+  OAuthClientProvider,
+  StreamableHTTPClientTransport,
+} from "@modelcontextprotocol/client";
 import { raceAbort } from "../base/clock.ts";
 import { limitResponse } from "./limit-response.ts";
 import type { McpClientModule } from "./load-mcp-client.ts";
@@ -21,7 +25,7 @@ export function createMcpTransport(
     fetch: async (input, init) =>
       limitResponse(await fetch(input, init), MCP_LIMITS.messageBytes, onExceeded),
     requestInit: { headers },
-    ...(authProvider === undefined ? {} : { authProvider }),
+    ...(authProvider && { authProvider: authProvider as AuthProvider | OAuthClientProvider }),
   });
 }
 
