@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { Budget, BudgetTracker } from "./budget.ts";
+import { defaultPrices } from "./costs/default-prices.ts";
 import { InvalidOptionError } from "./errors.ts";
 import { BudgetExceededError, PromptEvaluationError } from "./evaluation-errors.ts";
 import { noUsage } from "./usage.ts";
@@ -10,6 +11,8 @@ describe("Budget", () => {
       maxInputTokens: null,
       maxOutputTokens: 5,
       maxTotalTokens: null,
+      maxUsd: null,
+      prices: defaultPrices,
     });
   });
 
@@ -22,7 +25,7 @@ describe("Budget", () => {
     (options) => {
       expect(() => new Budget(options)).toThrow(InvalidOptionError);
       expect(() => new Budget(options)).toThrow(
-        /^Budget must have at least one limit, got .*\. Set maxInputTokens, maxOutputTokens or maxTotalTokens\.$/,
+        /^Budget must have at least one limit, got .*\. Set maxInputTokens, maxOutputTokens, maxTotalTokens or maxUsd\.$/,
       );
     },
   );
@@ -45,6 +48,63 @@ describe("Budget", () => {
       );
     },
   );
+});
+
+describe("Budget.maxUsd", () => {
+  test("is a limit on its own", () => {
+    expect(new Budget({ maxUsd: 0.25 })).toMatchObject({ maxUsd: 0.25, maxTotalTokens: null });
+  });
+
+  test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, "5", null, 5n])(
+    "rejects %s",
+    (maxUsd) => {
+      expect(() => new Budget({ maxUsd: maxUsd as never })).toThrow(
+        expect.objectContaining({
+          name: "InvalidOptionError",
+          field: "Budget.maxUsd",
+          message: expect.stringMatching(
+            /must be a number of US dollars above 0, got .*\. Omit it for no limit\.$/,
+          ),
+        }),
+      );
+    },
+  );
+
+  test("keeps a frozen copy of the prices", () => {
+    const prices = { date: "2026-01-01", models: { a: { input: 1, cachedInput: 1, output: 1 } } };
+    const budget = new Budget({ maxUsd: 1, prices: { ...prices, hosted: {} } });
+    prices.models.a.input = 2;
+    expect(budget.prices.models["a"]).toEqual({ input: 1, cachedInput: 1, output: 1 });
+    expect(budget.prices.models).toSatisfy(Object.isFrozen);
+  });
+
+  test("rejects invalid prices, and prices without a limit", () => {
+    const prices = { date: "2026-01-01", models: {}, hosted: { web_search: -1 } };
+    expect(() => new Budget({ maxUsd: 1, prices })).toThrow(
+      'Budget.prices.hosted["web_search"] must be a number of US dollars, 0 or more, got -1.',
+    );
+    expect(() => new Budget({ prices: defaultPrices })).toThrow("must have at least one limit");
+  });
+
+  test("may be used up exactly, despite rounding errors, and reports the dimension usd", () => {
+    const tracker = new BudgetTracker(new Budget({ maxUsd: 0.3 }));
+    tracker.record({}, 0.1);
+    tracker.record({}, 0.2);
+    expect([tracker.totalUsd, tracker.excess()]).toEqual([expect.closeTo(0.3), null]);
+    tracker.record({ inputTokens: 1 }, 0.000001);
+    expect(tracker.excess()).toEqual({ dimension: "usd", used: 0.300001, limit: 0.3 });
+    expect(() => tracker.check()).toThrow(
+      "Used $0.300001, but the budget allows $0.30. Raise the budget",
+    );
+  });
+
+  test.each([-1, Number.NaN, "1", null])("rejects a recorded cost of %s", (costUsd) => {
+    const tracker = new BudgetTracker(new Budget({ maxUsd: 1 }));
+    expect(() => tracker.record({ inputTokens: 1 }, costUsd as never)).toThrow(
+      "BudgetTracker.record(costUsd) must be a number of US dollars, 0 or more",
+    );
+    expect(tracker.total).toBe(noUsage);
+  });
 });
 
 describe("BudgetTracker", () => {

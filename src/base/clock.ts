@@ -72,11 +72,14 @@ function hasUnref(timer: unknown): timer is { unref(): void } {
  * Returns the result of `work`, or throws the signal's reason as soon as `signal` aborts. The
  * outcome of `work` is then ignored.
  */
-export async function raceAbort<Result>(
+export function raceAbort<Result>(
   work: Promise<Result>,
   signal: AbortSignal | undefined,
 ): Promise<Result> {
-  if (!signal) return await work;
+  return signal ? raceWithSignal(work, signal) : work;
+}
+
+async function raceWithSignal<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const abort = () => reject(signal.reason);
   signal.addEventListener("abort", abort, { once: true });

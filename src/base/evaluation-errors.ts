@@ -19,6 +19,8 @@ export interface PartialResponse {
   readonly hostedCalls: readonly object[];
   /** Tokens used so far. */
   readonly usage: TokenUsage;
+  /** Cost so far in US dollars. Absent if it is unknown. */
+  readonly costUsd?: number;
   /** The provider's id of the last response, if any. */
   readonly responseId: string | null;
   /** Number of completed turns. */
@@ -102,21 +104,21 @@ export class DeadlineExceededError extends PromptEvaluationError {
 }
 
 /** A kind of usage that a budget can limit. */
-export type BudgetDimension = "inputTokens" | "outputTokens" | "totalTokens";
+export type BudgetDimension = "inputTokens" | "outputTokens" | "totalTokens" | "usd";
 
-/** Thrown when an evaluation uses more tokens than its budget allows. */
+/** Thrown when an evaluation uses more tokens, or costs more, than its budget allows. */
 export class BudgetExceededError extends PromptEvaluationError {
   override readonly name = "BudgetExceededError";
   /** The limit that was exceeded. */
   readonly dimension: BudgetDimension;
-  /** Tokens used. */
+  /** Tokens used, or the cost in US dollars. */
   readonly used: number;
-  /** Tokens allowed. */
+  /** Tokens allowed, or US dollars. */
   readonly limit: number;
 
   constructor(excess: BudgetExcess, details: Omit<EvaluationErrorDetails, "phase">) {
     const { dimension, used, limit } = excess;
-    super(`Used ${used} ${dimension}, but the budget allows ${limit}. ${REMEDY}`, {
+    super(`Used ${formatAmounts(excess)}. ${REMEDY}`, {
       ...details,
       phase: "budget",
     });
@@ -130,10 +132,22 @@ export class BudgetExceededError extends PromptEvaluationError {
 export interface BudgetExcess {
   /** The limit that was exceeded. */
   readonly dimension: BudgetDimension;
-  /** Tokens used. */
+  /** Tokens used, or the cost in US dollars. */
   readonly used: number;
-  /** Tokens allowed. */
+  /** Tokens allowed, or US dollars. */
   readonly limit: number;
+}
+
+function formatAmounts({ dimension, used, limit }: BudgetExcess): string {
+  return dimension === "usd"
+    ? `${formatUsd(used)}, but the budget allows ${formatUsd(limit)}`
+    : `${used} ${dimension}, but the budget allows ${limit}`;
+}
+
+/** Formats an amount with two decimal places at least, and six digits that matter at most. */
+function formatUsd(usd: number): string {
+  const digits = String(Number(usd.toPrecision(6)));
+  return `$${/^\d+(?:\.\d)?$/.test(digits) ? usd.toFixed(2) : digits}`;
 }
 
 const REMEDY = "Raise the budget or shorten the task.";

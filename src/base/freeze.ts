@@ -10,13 +10,18 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
 
 /** Freezes plain data recursively. Schemas, functions and class instances are not frozen. */
 export function deepFreeze<T>(value: T): T {
-  const open: unknown[] = [value]; // An explicit stack, because external data may be deeply nested.
-  const seen = new Set<unknown>(); // Not `isFrozen`, because a frozen object may contain unfrozen ones.
-  while (open.length > 0) {
-    const part = open.pop();
-    if (!isData(part) || seen.has(part)) continue;
-    seen.add(Object.freeze(part));
-    for (const inner of Object.values(part)) open.push(inner);
+  if (!isData(value)) return value;
+  const open: object[] = [Object.freeze(value)]; // An explicit stack, because external data may be deeply nested.
+  const revisited = new Set<unknown>(); // A frozen object may contain unfrozen ones, or be one of these again.
+  for (let part = open.pop(); part; part = open.pop()) {
+    for (const inner of Object.values(part)) {
+      if (typeof inner !== "object" || !isData(inner)) continue;
+      if (!Object.isFrozen(inner)) open.push(Object.freeze(inner));
+      else if (!revisited.has(inner)) {
+        revisited.add(inner);
+        open.push(inner);
+      }
+    }
   }
   return value;
 }

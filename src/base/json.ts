@@ -1,7 +1,7 @@
 import { getErrorMessage } from "./errors.ts";
 import { isPlainObject } from "./freeze.ts";
 import { quoteValue } from "./quote-value.ts";
-import type { Validation } from "./validation.ts";
+import type { Validation } from "./schema/validation.ts";
 
 /** Parses external JSON. Returns a failure instead of throwing. */
 export function parseJson(text: string): Validation<unknown> {

@@ -1,6 +1,6 @@
-/** Returns the SHA-256 hash of a text's UTF-8 bytes as lowercase hexadecimal. */
-export function sha256(text: string): string {
-  const words = padToBlocks(new TextEncoder().encode(text));
+/** Returns the SHA-256 hash of bytes, or of a text's UTF-8 bytes, as lowercase hexadecimal. */
+export function sha256(data: string | Uint8Array): string {
+  const words = padToBlocks(typeof data === "string" ? new TextEncoder().encode(data) : data);
   const hash = Uint32Array.from(initial);
   for (let block = 0; block < words.length; block += 16) {
     mixBlock(hash, words.subarray(block, block + 16));

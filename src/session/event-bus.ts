@@ -1,6 +1,10 @@
 import { checkKnownKeys } from "../base/errors.ts";
 import { warn } from "../base/warn.ts";
 import type { BusEvent, EventOf, EventType } from "./event-map.ts";
+import type { ObservedWork, WorkObserver } from "./observed-work.ts";
+
+/** Key of the method that {@link hasOtherSubscribers} calls. */
+const reachesOthers = Symbol("reachesOthers");
 
 /** Delivers each event synchronously to its subscribers, in the order in which they subscribed. */
 export interface EventBus {
@@ -74,6 +78,11 @@ export class InProcessEventBus implements EventBus {
     return this.#findSubscribers(type).some(({ handler }) => !sessionHandlers.has(handler));
   }
 
+  /** Returns whether a subscriber other than `own` receives events of this type. Sessions count. */
+  [reachesOthers](type: string, own: (event: never) => unknown): boolean {
+    return this.#findSubscribers(type).some(({ handler }) => handler !== own);
+  }
+
   #findSubscribers(type: string): readonly Subscription[] {
     const cached = this.#subscribersByType.get(type);
     if (cached) return cached;
@@ -113,7 +122,7 @@ export const nullEventBus: EventBus = Object.freeze({
 
 /**
  * Returns whether subscribers of `"*"` receive events of this type. They log, trace or forward what
- * they receive, so events that store a conversation reach only subscribers that name them.
+ * they receive, so events that store a conversation or a long report reach only subscribers that name them.
  */
 export function isSharedWithAll(type: string): boolean {
   return !STORED_CONTENT.has(type);
@@ -122,7 +131,53 @@ export function isSharedWithAll(type: string): boolean {
 /** Handlers with which sessions subscribe to their bus. `hears` does not count them. */
 export const sessionHandlers = new WeakSet<(event: never) => unknown>();
 
-const STORED_CONTENT: ReadonlySet<string> = new Set(["HistoryAdvanced", "CompactionKept"]);
+/** Returns whether a subscriber other than `own` may receive events of this type. */
+export function hasOtherSubscribers(
+  bus: EventBus,
+  type: string,
+  own: (event: never) => unknown,
+): boolean {
+  if (bus instanceof InProcessEventBus) return bus[reachesOthers](type, own);
+  return bus.hears?.(type) ?? true;
+}
+
+/**
+ * Surrounds the work of all evaluations on a bus, until the result is disposed. A subscriber to events cannot run a
+ * handler within a context; an observer can.
+ */
+export function observeWork(bus: EventBus, observer: WorkObserver): Disposable {
+  observers.set(bus, [...(observers.get(bus) ?? []), observer]);
+  return {
+    [Symbol.dispose]: () => {
+      const others = (observers.get(bus) ?? []).filter((other) => other !== observer);
+      if (others.length > 0) observers.set(bus, others);
+      else observers.delete(bus);
+    },
+  };
+}
+
+/** Runs a piece of work, surrounded by the observers of the bus. The first observer is the outermost. */
+export function runObserved<Result>(
+  bus: EventBus,
+  work: ObservedWork,
+  run: () => Promise<Result>,
+): Promise<Result> {
+  const found = observers.get(bus);
+  if (!found) return run();
+  return found.reduceRight<() => Promise<Result>>(
+    (inner, observer) => () => observer(work, inner),
+    run,
+  )();
+}
+
+/** Observers by bus. A bus may be an object of the caller's, so they are not stored in it. */
+const observers = new WeakMap<EventBus, readonly WorkObserver[]>();
+
+const STORED_CONTENT: ReadonlySet<string> = new Set([
+  "HistoryAdvanced",
+  "CompactionKept",
+  "EgressReported",
+]);
 
 interface Subscription {
   readonly type: string;

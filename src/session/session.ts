@@ -4,7 +4,12 @@ import { checkKnownKeys, InvalidOptionError, type KnownKeys } from "../base/erro
 import { copyAndFreeze, isPlainObject } from "../base/freeze.ts";
 import { warn } from "../base/warn.ts";
 import { ensureStored } from "./ensure-stored.ts";
-import { type EventBus, InProcessEventBus, sessionHandlers } from "./event-bus.ts";
+import {
+  type EventBus,
+  hasOtherSubscribers,
+  InProcessEventBus,
+  sessionHandlers,
+} from "./event-bus.ts";
 import type { BusEvent } from "./event-map.ts";
 import { parseSession, serializeSession } from "./saved-session.ts";
 import { SessionLock } from "./session-lock.ts";
@@ -16,6 +21,9 @@ import type { Reduction, Slice } from "./slice.ts";
 import { SliceStates } from "./slice-states.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { StoredSession, storedSession } from "./stored-session.ts";
+
+/** Key of a session's method for adapters that tells whether an event is heard. Not for applications. */
+export const hearsEvent = Symbol("hearsEvent");
 
 /** Options of a {@link Session}. */
 export interface SessionOptions {
@@ -72,6 +80,7 @@ export class Session implements Disposable {
   readonly #clock: Clock;
   /** Number of times that the bus has yet to deliver each event that this session published. */
   readonly #echoes = new WeakMap<BusEvent, number>();
+  readonly #onEvent = (event: BusEvent) => this.#onBusEvent(event);
   readonly #subscription: Disposable;
   #states = new SliceStates();
   #stored: StoredSession | null = null;
@@ -84,9 +93,8 @@ export class Session implements Disposable {
     this.#clock = options.clock ?? systemClock;
     this.#createdAt = new Date(this.#clock.now()).toISOString();
     this.bus = options.bus ?? new InProcessEventBus();
-    const onEvent = (event: BusEvent) => this.#onBusEvent(event);
-    sessionHandlers.add(onEvent);
-    this.#subscription = this.bus.subscribe("*", onEvent);
+    sessionHandlers.add(this.#onEvent);
+    this.#subscription = this.bus.subscribe("*", this.#onEvent);
     if (options.store) this.#startRecording(options.store);
   }
 
@@ -164,6 +172,15 @@ export class Session implements Disposable {
   /** The store's side of the session, for adapters; `null` without a store. Not for applications. */
   get [storedSession](): StoredSession | null {
     return this.#stored;
+  }
+
+  /**
+   * Returns whether a published event of this type reaches a reducer, the store or a subscriber. For adapters, which
+   * skip the work for other events. Not for applications.
+   */
+  [hearsEvent](type: string): boolean {
+    if (this.#stored !== null || this.#states.hasReducerFor(type)) return true;
+    return hasOtherSubscribers(this.bus, type, this.#onEvent);
   }
 
   /** When the session was created, in ISO 8601. Parsing or opening a session preserves it. */

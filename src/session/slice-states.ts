@@ -9,6 +9,8 @@ import { SnapshotRestoreError } from "./snapshot-errors.ts";
 export class SliceStates {
   readonly #slices = new Map<string, StoredSlice>();
   readonly #slicesByEvent = new Map<string, StoredSlice[]>();
+  /** Types of the events that a slice reduces when they are published. */
+  readonly #publishedTypes = new Set<string>();
   #isReducing = false;
 
   /** Whether a reducer is running. */
@@ -31,7 +33,8 @@ export class SliceStates {
     }
     const kept = { slice, now: slice.first };
     this.#slices.set(slice.id, kept);
-    for (const type of slice.events) {
+    for (const type of slice.events) this.#publishedTypes.add(type);
+    for (const type of [...slice.events, ...(slice.earlierEvents ?? [])]) {
       this.#slicesByEvent.set(type, [...(this.#slicesByEvent.get(type) ?? []), kept]);
     }
     return true;
@@ -42,9 +45,9 @@ export class SliceStates {
     return kept?.slice === slice ? slice.read(kept.now) : slice.initial;
   }
 
-  /** Returns whether any slice has a reducer for this event type. */
+  /** Returns whether any slice has a reducer for published events of this type. */
   hasReducerFor(type: string): boolean {
-    return this.#slicesByEvent.has(type);
+    return this.#publishedTypes.has(type);
   }
 
   /** Runs the reducers for an event, skipping the slices in `except`. */

@@ -13,6 +13,8 @@ export interface Slice<State = unknown> {
   readonly initial: State;
   /** Types of the events that change the slice. */
   readonly events: readonly string[];
+  /** Types of the events that change the slice only in sessions that earlier releases stored. @default none */
+  readonly earlierEvents?: readonly string[] | undefined;
   /**
    * Whether an interrupted session can be restored to its state at the slice's last change.
    * @default false

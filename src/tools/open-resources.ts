@@ -81,9 +81,14 @@ export class OpenResources implements Resources, AsyncDisposable {
     return created.get(key);
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  /** Closes the resources that were created. Returns `undefined` if there are none. */
+  close(): Promise<void> | undefined {
     this.#closed = true;
-    await closeAll(this.#created);
+    return this.#created.size > 0 ? closeAll(this.#created) : undefined;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
   }
 
   #trackReady(key: ResourceKey, value: unknown): void {
@@ -118,8 +123,13 @@ export class CallResources implements Resources, AsyncDisposable {
     return this.#evaluation.has(key) ? this.get(key) : null;
   }
 
+  /** Closes the resources that the call created. Returns `undefined` if there are none. */
+  close(): Promise<void> | undefined {
+    return this.#created.size > 0 ? closeAll(this.#created) : undefined;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
-    await closeAll(this.#created);
+    await this.close();
   }
 }
 

@@ -1,7 +1,7 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
 import { getErrorMessage, PromptValidationError } from "../errors.ts";
 import { copyAndFreeze, isPlainObject } from "../freeze.ts";
-import type { Validation } from "../validation.ts";
+import type { Validation } from "./validation.ts";
 
 /**
  * Validates an `Input` into an `Output` and describes itself as JSON Schema. Zod 4 and ArkType
