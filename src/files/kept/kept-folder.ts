@@ -21,6 +21,12 @@ export interface KeptState {
   readonly failed: readonly SyncFailure[];
 }
 
+/** Options of a {@link KeptFolder}. */
+export interface KeptFolderOptions {
+  /** Whether the bytes of a file that no recent tree has may be removed. @default always */
+  readonly canRemove?: ((digest: string) => boolean) | undefined;
+}
+
 /**
  * Keeps the files of a workspace so that they survive the process: their bytes as `blobs/<SHA-256>`, then
  * `manifest.json`, which names them. A crash at any moment leaves the files of the last `keep`. One process at a
@@ -35,9 +41,13 @@ export class KeptFolder {
   #mounted: TreeState | null = null;
   /** The digests that each of the last trees no longer has. */
   #retired: ReadonlySet<string>[] = [];
+  /** Digests that no recent tree has and that could not be removed yet. */
+  #waiting: ReadonlySet<string> = new Set();
+  readonly #canRemove: (digest: string) => boolean;
 
   /** `path` is the folder, which is created when it is opened. */
-  constructor(path: string | null) {
+  constructor(path: string | null, { canRemove = () => true }: KeptFolderOptions = {}) {
+    this.#canRemove = canRemove;
     this.path = path === null ? null : resolve(path);
   }
 
@@ -60,7 +70,7 @@ export class KeptFolder {
     const task = { folder, blobs, known: this.#known };
     const { known, files, folders, failed } = await runInThread(keepTreeJob, task, {
       job: "keeps the workspace's files",
-      remedy: "try again; what was kept before is unchanged",
+      remedy: "try again; files kept earlier are unchanged",
     });
     const tree = { files, folders };
     const last = this.#last;
@@ -106,10 +116,13 @@ export class KeptFolder {
     this.#retired.push(new Set([...listDigests(before)].filter((digest) => !inUse.has(digest))));
     const oldest = this.#retired.length > MAX_TREES_BACK ? this.#retired.shift() : undefined;
     const isRetired = (digest: string) => this.#retired.some((later) => later.has(digest));
-    for (const digest of oldest ?? []) {
+    const waiting = new Set<string>();
+    for (const digest of [...(oldest ?? []), ...this.#waiting]) {
       if (inUse.has(digest) || isRetired(digest)) continue;
-      await rm(join(path, BLOBS, digest), { force: true });
+      if (this.#canRemove(digest)) await rm(join(path, BLOBS, digest), { force: true });
+      else waiting.add(digest);
     }
+    this.#waiting = waiting;
   }
 
   /** Removes the bytes that no tree has, and the leftovers of a crash. */
@@ -124,7 +137,8 @@ export class KeptFolder {
   }
 }
 
-const BLOBS = "blobs";
+/** Name of the folder with the files' bytes, in a kept folder. */
+export const BLOBS = "blobs";
 
 /** How many trees back the bytes of a file are kept. */
 const MAX_TREES_BACK = 3;

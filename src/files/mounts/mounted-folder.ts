@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { existsSync, realpathSync, statSync } from "node:fs";
 import { mkdtemp, readdir, rename } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
@@ -23,6 +24,7 @@ import type { TreeState } from "../tree-state.ts";
 import { checkMaterializeOptions, checkPlan } from "./check-plan.ts";
 import { type CopyPlan, type CopyResult, type CopyTask, copyFilesJob } from "./copy-files.ts";
 import type { HostMountPreview } from "./host-mount-preview.ts";
+import { isKeptPlan } from "./kept-mount-plan.ts";
 import type { MountPlan } from "./mount-plan.ts";
 import type { PlannedFile } from "./planned-file.ts";
 import { type WithheldFile, withWithheld } from "./secrets/withheld-file.ts";
@@ -53,7 +55,7 @@ export class MountedFolder {
   readonly root: string;
   /** The folder that contains all temporary files. */
   readonly home: string;
-  /** The mounted folders and files, with absolute paths. */
+  /** The mounted folders and files, with absolute paths. Those of a kept plan are omitted if they do not exist. */
   readonly mountRoots: readonly MountRoot[];
   readonly #folder: TemporaryFolder;
   readonly #plan: MountPlan | null;
@@ -62,6 +64,7 @@ export class MountedFolder {
   #baseline: Baseline = NOTHING_MOUNTED;
   #sources: ReadonlyMap<string, PlannedFile> | null = null;
   #previews: readonly HostMountPreview[];
+  #isFilled = false;
   #isRemoved = false;
   #findListener: () => ProgressListener | null = () => null;
 
@@ -73,10 +76,16 @@ export class MountedFolder {
     this.root = "plan" in source ? folder.files : source.root;
     this.home = folder.home;
     this.#previews = this.#plan?.previews ?? [];
-    this.mountRoots = this.#previews.map(({ hostPath, mountPath }) => ({
+    const roots = this.#previews.map(({ hostPath, mountPath }) => ({
       hostPath: resolve(hostPath),
       mountPath,
     }));
+    this.mountRoots = this.#isKept ? roots.filter(({ hostPath }) => existsSync(hostPath)) : roots;
+  }
+
+  /** Whether the files were copied or restored. Until then the folder is empty or does not exist. */
+  get isFilled(): boolean {
+    return this.#isFilled;
   }
 
   /** The files as they were copied; empty until then. */
@@ -102,7 +111,8 @@ export class MountedFolder {
   /** Returns the host file that a path was copied from, or `null`. */
   findSource(path: string): PlannedFile | null {
     this.#sources ??= new Map(this.#plan?.files.map((file) => [file.mountPath, file]));
-    return this.#sources.get(path) ?? null;
+    const source = this.#sources.get(path) ?? null;
+    return source && this.#isKept ? findOnHost(source) : source;
   }
 
   /** Copies the files on the first call and returns the file system. Can be retried after a failure. */
@@ -140,6 +150,11 @@ export class MountedFolder {
     this.#baseline = await recordFolder(this.root);
   }
 
+  /** Whether the plan lists the files of an earlier process, which the host may not have. */
+  get #isKept(): boolean {
+    return this.#plan !== null && isKeptPlan(this.#plan);
+  }
+
   async #copy(): Promise<HostFilesystem> {
     await sweepAbandonedFolders();
     await this.#folder.create();
@@ -152,6 +167,7 @@ export class MountedFolder {
       await this.#folder.remove();
       throw error;
     }
+    this.#isFilled = true;
     return new HostFilesystem(this.root);
   }
 
@@ -167,6 +183,16 @@ export class MountedFolder {
       this.#previews = withWithheld(plan.previews, withheld, findBytes);
     }
     return baseline ?? NOTHING_MOUNTED;
+  }
+}
+
+/** Returns a file as it is on the host now, or `null` if it is missing. */
+function findOnHost(file: PlannedFile): PlannedFile | null {
+  try {
+    const hostPath = realpathSync.native(file.hostPath);
+    return { ...file, hostPath, mode: statSync(hostPath).mode };
+  } catch {
+    return null;
   }
 }
 

@@ -79,7 +79,8 @@ function checkMaxSkipped(given: number): void {
   throw refuse("maxSkipped", given, rule, "omit it for 100, or use Infinity for all");
 }
 
-const MAX_ENTRIES = 20;
+/** The number of files that a preview names. */
+export const MAX_ENTRIES = 20;
 const MAX_SKIPPED = 100;
 
 function compareByMountPath(one: PlannedFile, other: PlannedFile): number {
