@@ -149,13 +149,16 @@ export class JsonlSessionStore implements SessionStore, AsyncDisposable {
 
   /**
    * Returns the ids of the stored sessions, sorted. A file without a complete record is not a
-   * session, and neither is a symlink, a pipe, or a file of another user.
+   * session, and neither is a symlink, a pipe, or a file of another user. A file that cannot be read is
+   * listed: reading it throws.
    */
   async list(): Promise<string[]> {
     const ids: string[] = [];
     for (const name of await this.#listNames()) {
       const id = parseFileName(name);
-      if (id !== null && (await hasRecords(getSessionPaths(this.#directory, id)))) ids.push(id);
+      if (id === null) continue;
+      const paths = getSessionPaths(this.#directory, id);
+      if (await hasRecords(paths).catch(() => true)) ids.push(id); // one damaged file hides no other session
     }
     return ids.sort();
   }

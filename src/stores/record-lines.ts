@@ -16,14 +16,18 @@ export class RecordLines implements AsyncIterable<Buffer> {
   /** Number of lines read so far. */
   count = 0;
   /** Offset of the end of the last complete line. */
-  end = 0;
-  /** Number of bytes read so far. */
-  size = 0;
+  end: number;
+  /** Offset of the first byte that is not read yet. */
+  size: number;
 
-  /** Reads at most `stop` bytes, because a file may grow faster than it is read. */
-  constructor(file: FileHandle, stop: number) {
+  /**
+   * Reads from `start`, where a line must begin, up to `stop`, because a file may grow faster than it is read.
+   */
+  constructor(file: FileHandle, stop: number, start = 0) {
     this.#file = file;
     this.#stop = stop;
+    this.end = start;
+    this.size = start;
   }
 
   [Symbol.asyncIterator](): AsyncGenerator<Buffer> {

@@ -1,13 +1,24 @@
+/** The changes that bring tables to their newest version, and the table that counts them. */
+export interface MigrationPlan {
+  /** Name of the table that has a row for each change that was made. */
+  readonly table: string;
+  /** Each change is made once, in order. `wink.` stands for the schema. */
+  readonly changes: readonly string[];
+}
+
 /**
  * Returns one statement that brings a schema to the newest version. Processes that migrate at the same time wait for
  * each other. `schema` is a quoted identifier.
  */
-export function createMigration(schema: string): string {
-  const steps = MIGRATIONS.map((sql, index) => {
+export function createMigration(
+  schema: string,
+  { table, changes }: MigrationPlan = { table: "migration", changes: MIGRATIONS },
+): string {
+  const steps = changes.map((sql, index) => {
     const version = index + 1;
     return `if present < ${version} then
       ${sql.replaceAll("wink.", `${schema}.`)}
-      insert into ${schema}.migration (version) values (${version});
+      insert into ${schema}.${table} (version) values (${version});
     end if;`;
   });
   const name = `'${schema.slice(1, -1)}'`;
@@ -18,8 +29,8 @@ export function createMigration(schema: string): string {
     if not exists (select from pg_namespace where nspname = ${name}) then
       create schema ${schema};
     end if;
-    create table if not exists ${schema}.migration (version int primary key, at timestamptz not null default now());
-    select coalesce(max(version), 0) into present from ${schema}.migration;
+    create table if not exists ${schema}.${table} (version int primary key, at timestamptz not null default now());
+    select coalesce(max(version), 0) into present from ${schema}.${table};
     ${steps.join("\n    ")}
   end $migrate$`;
 }

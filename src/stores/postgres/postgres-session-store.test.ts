@@ -48,7 +48,7 @@ async function catchError(work: Promise<unknown>): Promise<SessionStoreError> {
 
 describe.each(databases)("a PostgresSessionStore on %s", (_name, openDatabase, isThere) => {
   if (!isThere) {
-    test.skip("needs WINK_POSTGRES, see scripts/with-postgres.sh", () => {});
+    test.skip("needs WINK_POSTGRES, see scripts/with-postgres.ts", () => {});
     return;
   }
   let database: Database;
