@@ -119,7 +119,7 @@ function countInsertedCharacters(section: Section, param: string, value: unknown
  * Returns whether a section accepts undeclared params: its schema allows additional properties, or
  * it renders params without a schema.
  */
-function acceptsAnyParams(section: Section): boolean {
+export function acceptsAnyParams(section: Section): boolean {
   if (section.paramsSchema) return Boolean(section.paramsSchema["additionalProperties"]);
   return !(section instanceof MarkdownSection) && section.render.length > 0;
 }

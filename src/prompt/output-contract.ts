@@ -2,8 +2,8 @@ import { deepFreeze, isPlainObject } from "../base/freeze.ts";
 import { parseJson } from "../base/json.ts";
 import { quoteNames } from "../base/quote-value.ts";
 import { checkSchema, type JsonSchema, type Schema, validate } from "../base/schema/schema.ts";
+import type { Validation } from "../base/schema/validation.ts";
 import { type Subschema, walkSubschemas } from "../base/schema/walk-subschemas.ts";
-import type { Validation } from "../base/validation.ts";
 import { findUndeclaredKeys } from "./find-undeclared-keys.ts";
 
 /** The required form of a prompt's answer. */

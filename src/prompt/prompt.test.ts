@@ -76,6 +76,12 @@ describe("Prompt.bind()", () => {
   });
 });
 
+test("isBound is true after bind(), also in copies", () => {
+  const prompt = new Prompt(template);
+  expect(prompt.isBound).toBe(false);
+  expect(prompt.bind({ topic: "owls" }).attach({ path: "owl.jpg" }).isBound).toBe(true);
+});
+
 test("attach() keeps bound params", () => {
   const prompt = new Prompt(template).bind({ topic: "owls" }).attach({ path: "owl.jpg" });
   expect(prompt.render()).toMatchObject({
@@ -259,6 +265,21 @@ describe("Prompt.cleanup()", () => {
       message: 'Section "a" failed to clean up: first; Section "b" failed to clean up: "second"',
       cause: { errors: [{ name: "WinkError" }, { name: "WinkError", cause: "second" }] },
     });
+  });
+
+  test("is what suspend() does for sections that do not override it", async () => {
+    const ended: string[] = [];
+    class KeptSection extends CleanedSection {
+      override async suspend(): Promise<void> {
+        ended.push("b suspended");
+      }
+    }
+    const sections = [
+      new CleanedSection("a", () => ended.push("a cleaned up")),
+      new KeptSection("b", () => ended.push("b cleaned up")),
+    ];
+    await createPrompt(...sections).suspend();
+    expect(ended).toEqual(["a cleaned up", "b suspended"]);
   });
 
   test("may be called again", async () => {

@@ -118,6 +118,11 @@ export class Prompt<
     return attached;
   }
 
+  /** Whether params have been bound. A prompt without params need not be bound. */
+  get isBound(): boolean {
+    return this.#params !== null;
+  }
+
   /** Loads the overrides, if the prompt has a store. `evaluate` calls it automatically. */
   async loadOverrides(): Promise<this> {
     if (!this.#overrides) return this;
@@ -128,6 +133,11 @@ export class Prompt<
       ? matchOverrides(overrides, descriptor, outline)
       : noOverrides;
     return this;
+  }
+
+  /** Whether the prompt has a store of overrides, which `loadOverrides` reads. */
+  get hasOverrides(): boolean {
+    return this.#overrides !== null;
   }
 
   /** Loaded overrides that were not applied, because the prompt has changed or they are invalid. */
@@ -189,10 +199,22 @@ export class Prompt<
    * failures are thrown at the end.
    */
   async cleanup(): Promise<void> {
+    await this.#endSections((section) => section.cleanup());
+  }
+
+  /**
+   * Releases what the sections hold in this process, because another attempt continues the evaluation. Failures are
+   * thrown as by `cleanup`.
+   */
+  async suspend(): Promise<void> {
+    await this.#endSections((section) => section.suspend());
+  }
+
+  async #endSections(end: (section: Section) => Promise<unknown>): Promise<void> {
     const failures: WinkError[] = [];
     for (const { section, path } of this.template.outline) {
       try {
-        await section.cleanup();
+        await end(section);
       } catch (cause) {
         failures.push(
           new WinkError(`Section "${path}" failed to clean up: ${getErrorMessage(cause)}`, {

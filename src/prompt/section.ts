@@ -192,7 +192,7 @@ export abstract class Section<Params = never, Needs = Params> {
 
   /**
    * A value that changes when the section offers other tools or another text: then it is prepared and rendered
-   * again before the next turn. Read only if the section has `prepare`.
+   * again before the next turn. `prepare` itself should not change it. Read only if the section has `prepare`.
    */
   get revision(): unknown {
     return null;
@@ -246,6 +246,14 @@ export abstract class Section<Params = never, Needs = Params> {
   /** Releases everything the section holds outside this process. May be called more than once. */
   async cleanup(): Promise<unknown> {
     return undefined;
+  }
+
+  /**
+   * Releases what the section holds in this process, because another attempt continues the evaluation: files are kept
+   * in `persistDir` and not synced. May be called instead of `cleanup`. @default cleans up
+   */
+  async suspend(): Promise<void> {
+    await this.cleanup();
   }
 }
 

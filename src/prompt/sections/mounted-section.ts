@@ -53,7 +53,13 @@ export interface MountedFiles {
   checkIdle(): void;
   /** Registers another section that uses the files. The last one cleans them up. */
   share(): void;
-  cleanup(): Promise<SyncReport>;
+  cleanup(options?: CleanupOptions): Promise<SyncReport>;
+}
+
+/** How the use of mounted files ends. */
+export interface CleanupOptions {
+  /** Whether another attempt continues with the kept files: then nothing is synced. @default false */
+  readonly isContinued?: boolean | undefined;
 }
 
 /** Mounted files, and the text that describes them to the model. Clones of a section share both. */
@@ -130,8 +136,20 @@ export abstract class MountedSection<
    * Throws `WinkError` while an evaluation uses the files.
    */
   override async cleanup(): Promise<SyncReport> {
+    return await this.#end({ isContinued: false });
+  }
+
+  /**
+   * Deletes the temporary data of this process without a sync, because another attempt continues with the files in
+   * `persistDir`. An OpenAI container stays for it, except with zero data retention. Use it instead of `cleanup`.
+   */
+  override async suspend(): Promise<void> {
+    await this.#end({ isContinued: true });
+  }
+
+  async #end(options: CleanupOptions): Promise<SyncReport> {
     if (!this.#cleanup) this.workspace.checkIdle();
-    this.#cleanup ??= this.workspace.cleanup();
+    this.#cleanup ??= this.workspace.cleanup(options);
     return await this.#cleanup;
   }
 

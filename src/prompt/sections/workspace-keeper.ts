@@ -5,6 +5,7 @@ import { parseKeptTree, toKeptFile, toKeptTree } from "../../files/kept/kept-tre
 import type { SyncFailure } from "../../files/sync/sync-failure.ts";
 import { isSameState, type TreeState } from "../../files/tree-state.ts";
 import type { Session } from "../../session/session.ts";
+import { findFilesSource } from "./files-source.ts";
 import {
   findWorkspace,
   type KeptWorkspace,
@@ -63,12 +64,27 @@ export class WorkspaceKeeper {
 
   constructor(options: WorkspaceKeeperOptions) {
     this.#options = options;
-    this.#folder = new KeptFolder(options.persistDir);
+    const { session, persistDir } = options;
+    const canRemove = (digest: string) => findFilesSource(session)?.isStored(digest) ?? true;
+    this.#folder = new KeptFolder(persistDir, { canRemove });
   }
 
   /** Whether there is anywhere to keep the files. */
   get isActive(): boolean {
     return this.#options.session.isStored || this.#folder.path !== null;
+  }
+
+  /**
+   * The files as an earlier process mounted them, if `restore` will find its files: the mounts are not needed then.
+   * Otherwise `null`.
+   */
+  get restorableMounts(): TreeState | null {
+    if (this.#folder.path === null) return null;
+    const known = this.#findKnown();
+    const tree = parseKeptTree(known);
+    if (tree && findFilesSource(this.#options.session)) return parseKeptTree(known?.mounted);
+    const mounted = this.#folder.read("mounted");
+    return mounted && (tree ?? this.#folder.read("manifest")) ? mounted : null;
   }
 
   /** Whether the files themselves are kept, so that an interrupted call can be repeated on them. */
@@ -98,8 +114,12 @@ export class WorkspaceKeeper {
    * kept. `originals` is a new file for the text of the mounted files.
    */
   async restore(folder: string, originals: string): Promise<Baseline | null> {
-    if (this.#options.session.isStored) this.#options.session.register(workspaceSlice);
+    const { session, section } = this.#options;
+    if (session.isStored) session.register(workspaceSlice);
+    const source = findFilesSource(session);
+    source?.useFolder(section, this.#folder.path);
     await this.#folder.open();
+    if (this.#folder.path !== null) await source?.fillFolder(section, this.#folder.path);
     const known = this.#findKnown();
     if (known && known.containerId !== null) {
       const { containerId, digest, hasUnfetchedChanges } = known;
