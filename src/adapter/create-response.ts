@@ -2,7 +2,7 @@ import { OutputParseError } from "../base/errors.ts";
 import { PromptEvaluationError } from "../base/evaluation-errors.ts";
 import { deepFreeze } from "../base/freeze.ts";
 import { quoteValue } from "../base/quote-value.ts";
-import { parseOutput } from "../prompt/output-contract.ts";
+import { type OutputContract, parseOutput } from "../prompt/output-contract.ts";
 import type { RenderedPrompt } from "../prompt/rendered-prompt.ts";
 import type { HostedTool } from "../tools/hosted-tool.ts";
 import type { NativeTool } from "../tools/native-tool.ts";
@@ -19,18 +19,34 @@ export interface FinalTurn {
   readonly client: ModelClient;
 }
 
+/** Outputs of hosted tools that are read when they are first used, because reading them cannot fail. */
+export class OutputsOnDemand implements Iterable<readonly [name: string, output: unknown]> {
+  readonly #read: () => Iterable<readonly [name: string, output: unknown]>;
+
+  constructor(read: () => Iterable<readonly [name: string, output: unknown]>) {
+    this.#read = read;
+  }
+
+  [Symbol.iterator](): Iterator<readonly [name: string, output: unknown]> {
+    return this.#read()[Symbol.iterator]();
+  }
+}
+
 /** Converts the last turn to the response for the caller. */
 export async function createResponse<Output>(
   rendered: RenderedPrompt<Output>,
   { turn, progress, client }: FinalTurn,
-): Promise<Omit<PromptResponse<Output>, "session">> {
+): Promise<Omit<PromptResponse<Output>, "session" | "egress">> {
   const { promptName } = rendered;
   checkFinish(rendered, turn);
   return deepFreeze({
     promptName,
     text: turn.text,
-    output: await parseAnswer(rendered, turn),
-    hostedOutputs: createHostedOutputs(await listOutputs(progress, client)),
+    // Without a schema the template's output type is string: `Declared` in prompt/template.ts.
+    output: rendered.output
+      ? await parseAnswer(rendered, rendered.output, turn)
+      : (turn.text as Output),
+    hostedOutputs: readOnDemand(progress, client) ?? (await readHostedOutputs(progress, client)),
     hostedCalls: [...progress.hostedCalls],
     citations: progress.listCitations(),
     usage: progress.usage,
@@ -40,18 +56,30 @@ export async function createResponse<Output>(
   });
 }
 
-/** Lists the output of each tool for all of its calls, with the changes of hooks and handlers. */
-async function listOutputs(
+/** Returns outputs that are read when they are first used, or `null` if they must be read now. */
+function readOnDemand(
+  { hasReplacedOutputs, isResumed }: Progress,
+  client: ModelClient,
+): HostedOutputs | null {
+  if (hasReplacedOutputs || isResumed) return null;
+  const outputs = client.hostedOutputs?.();
+  if (!(outputs instanceof OutputsOnDemand)) return null;
+  return new HostedOutputMap(() => Object.fromEntries(outputs));
+}
+
+/** Reads the output of each tool for all of its calls, with the changes of hooks and handlers. */
+async function readHostedOutputs(
   { settledCalls, hasReplacedOutputs, isResumed }: Progress,
   client: ModelClient,
-): Promise<Iterable<readonly [name: string, output: unknown]>> {
+): Promise<HostedOutputs> {
   const reported = new Map(client.hostedOutputs?.());
   const isReported = client.hostedOutputs !== undefined && !hasReplacedOutputs;
-  if (isReported && !isResumed) return reported;
-  if (!isReported) return await combineOutputs(settledCalls, reported);
+  if (isReported && !isResumed) return createHostedOutputs(reported);
+  if (!isReported) return createHostedOutputs(await combineOutputs(settledCalls, reported));
   // The client reports the tools that it knows of. Others were called before it was resumed.
   const combined = await combineOutputs(settledCalls, new Map());
-  return new Map([...reported, ...[...combined].filter(([name]) => !reported.has(name))]);
+  const others = [...combined].filter(([name]) => !reported.has(name));
+  return createHostedOutputs([...reported, ...others]);
 }
 
 /** Throws for an incomplete answer, unless plain text is expected and there is some. */
@@ -80,18 +108,16 @@ const incompleteReasons = {
 } as const satisfies Record<Exclude<Turn["finishReason"], "stop" | "tool_calls">, string>;
 
 async function parseAnswer<Output>(
-  rendered: RenderedPrompt<Output>,
+  { promptName }: RenderedPrompt<Output>,
+  contract: OutputContract<Output>,
   { text }: Turn,
 ): Promise<Output> {
-  // Without a schema the template's output type is string: `Declared` in prompt/template.ts.
-  if (!rendered.output) return text as Output;
-  const output = await parseOutput(rendered.output, text);
+  const output = await parseOutput(contract, text);
   if (output.ok) return output.value;
   const cause = new OutputParseError(
     `The answer does not match the output schema: ${output.problem}`,
     text,
   );
-  const { promptName } = rendered;
   throw new PromptEvaluationError(cause.message, {
     promptName,
     phase: "parse",
@@ -104,17 +130,22 @@ async function parseAnswer<Output>(
 export function createHostedOutputs(
   outputs: Iterable<readonly [name: string, output: unknown]>,
 ): HostedOutputs {
-  return new HostedOutputMap(outputs);
+  const read = Object.fromEntries(outputs);
+  return new HostedOutputMap(() => read);
 }
 
 /** Not a `Map`, whose content can be changed even if the object is frozen. */
 class HostedOutputMap implements HostedOutputs {
-  /** A property, so that structured clones and logs contain the data. */
-  readonly outputs: Readonly<Record<string, unknown>>;
+  /** Read once, when it is first used. A property, so that structured clones and logs contain the data. */
+  declare readonly outputs: Readonly<Record<string, unknown>>;
 
-  constructor(outputs: Iterable<readonly [name: string, output: unknown]>) {
-    this.outputs = deepFreeze(Object.fromEntries(outputs));
-    Object.freeze(this);
+  constructor(read: () => Record<string, unknown>) {
+    let outputs: Readonly<Record<string, unknown>> | null = null;
+    const get = () => {
+      outputs ??= deepFreeze(read());
+      return outputs;
+    };
+    Object.freeze(Object.defineProperty(this, "outputs", { enumerable: true, get }));
   }
 
   get size(): number {

@@ -40,11 +40,11 @@ describe("the cost of an evaluation", () => {
   });
 });
 
-test("Progress reports the cost separately from the partial response", () => {
+test("Progress includes the cost of earlier turns in the partial response", () => {
   const progress = new Progress();
   expect(progress.getCost()).toEqual({});
-  progress.add(completeTurn({ costUsd: 0.5 }, 1));
-  progress.add(completeTurn({}, 2));
+  progress.addEarlier(completeTurn({ costUsd: 0.5 }, 1));
+  progress.addEarlier(completeTurn({}, 2));
   expect(progress.getCost()).toEqual({ costUsd: 0.5 });
-  expect(progress.toPartialResponse()).not.toHaveProperty("costUsd");
+  expect(progress.toPartialResponse()).toHaveProperty("costUsd", 0.5);
 });

@@ -125,6 +125,20 @@ describe("evaluate() with a section that has prepare", () => {
     expect(section.contexts.size).toBe(1);
   });
 
+  test("prepares it again if its revision changed while it was prepared", async () => {
+    const section = new ListedSection();
+    const prepare = section.prepare.bind(section);
+    section.prepare = async (context) => {
+      await prepare(context); // it has the old list now
+      if (section.log.length === 1) section.change(["look", "jump"]);
+    };
+    const client = scriptedClient(call("look"), call("jump"), done);
+    await client.evaluate(createPrompt(section), { session: new Session() });
+    const offered = client.asked.map(({ rendered }) => rendered.tools.map(({ name }) => name));
+    expect(offered).toEqual([["look"], ["look", "jump"], ["look", "jump"]]);
+    expect(section.log).toEqual(["prepare", "prepare", "release"]);
+  });
+
   test("prepares a section that is enabled during the evaluation", async () => {
     let isOn = false;
     const late = new ListedSection("late", () => isOn);

@@ -54,6 +54,7 @@ describe("the answer of evaluate()", () => {
       hostedCalls: [],
       citations: [],
       usage: noUsage,
+      egress: { requests: [], verdict: "nothing stored" },
       finishReason: "stop",
       responseId: "response_1",
     });

@@ -1,12 +1,14 @@
 import { checkCallFence } from "../base/call-fence.ts";
 import { raceAbort } from "../base/clock.ts";
+import { CostMeter } from "../base/costs/cost-meter.ts";
 import { warn } from "../base/warn.ts";
 import type { Prompt } from "../prompt/prompt.ts";
-import type { Session } from "../session/session.ts";
+import { runObserved } from "../session/event-bus.ts";
 import { type StoredSession, storedSession } from "../session/stored-session.ts";
 import { OpenResources } from "../tools/open-resources.ts";
 import { createResponse } from "./create-response.ts";
-import { type Evaluation, Progress, readVisibility } from "./evaluation.ts";
+import { type EgressReader, publishEgress, readEgress } from "./egress/read-egress.ts";
+import { type Evaluation, Progress, readVisibility, toRenderedFields } from "./evaluation.ts";
 import { Guard } from "./guard.ts";
 import {
   type LoopOptions,
@@ -26,7 +28,6 @@ import type { PromptResponse } from "./prompt-response.ts";
 import { onBarrier, passBarrier } from "./resume/barrier.ts";
 import { deliverAnswer } from "./turns/deliver-answer.ts";
 import { finishConversation, publishAnswer, publishFailure } from "./turns/publish-answer.ts";
-import { toRenderedFields } from "./turns/render-if-changed.ts";
 import {
   type EvaluationStart,
   findStart,
@@ -46,11 +47,25 @@ export async function evaluate<Output>(
   client: ModelClient,
   options: LoopOptions,
 ): Promise<PromptResponse<Output>> {
-  const progress = new Progress();
   const settings = wrapOptionError(prompt, () => resolveLoopSettings(prompt, client, options));
-  const guard = new Guard({ ...settings, promptName: prompt.name }, progress);
+  const { adapterName: adapter, model = null } = client;
+  const { prices } = settings.budget ?? settings.budgetTracker?.budget ?? {};
+  const progress = new Progress(new CostMeter({ model: model ?? undefined, prices }));
+  const guard = new Guard(
+    { ...settings, promptName: prompt.name, model: model ?? undefined },
+    progress,
+  );
   const { session } = settings;
-  const run = { prompt, client, settings, guard, progress };
+  const about = { sessionId: session.id, promptName: prompt.name, adapter, model };
+  return await runObserved(session.bus, { type: "evaluation", ...about }, () =>
+    runExclusive({ prompt, client, settings, guard, progress }),
+  );
+}
+
+/** Waits for other evaluations on the session, and runs this one. */
+async function runExclusive<Output>(run: EvaluationRun<Output>): Promise<PromptResponse<Output>> {
+  const { settings, guard } = run;
+  const { session } = settings;
   try {
     guard.enter("request");
     checkCallFence("A nested evaluation");
@@ -60,7 +75,7 @@ export async function evaluate<Output>(
         isNested || !stored
           ? withSections(run, (sections) => runEvaluation(run, { isNested, sections }, null))
           : runClaimed(run, stored),
-      { signal: guard.signal, parentScope: settings[parentScope] },
+      { signal: guard.abortSignal, parentScope: settings[parentScope] },
     );
   } catch (error) {
     throw guard.toEvaluationError(error);
@@ -96,12 +111,19 @@ async function runClaimed<Output>(
 }
 
 /** Prepares the sections that need it, runs `work`, and releases them. */
-async function withSections<Result>(
-  { prompt, settings, guard }: Omit<EvaluationRun<unknown>, "client" | "progress">,
+function withSections<Result>(
+  run: Pick<EvaluationRun<unknown>, "prompt" | "settings" | "guard">,
   work: (sections: PreparedSections | null) => Promise<Result>,
 ): Promise<Result> {
-  const sections = PreparedSections.find(prompt, settings.session, guard.signal);
-  if (!sections) return await work(null);
+  const sections = PreparedSections.find(run.prompt, run.settings.session, run.guard.signal);
+  return sections ? runPrepared(sections, run, work) : work(null);
+}
+
+async function runPrepared<Result>(
+  sections: PreparedSections,
+  { settings, guard }: Pick<EvaluationRun<unknown>, "settings" | "guard">,
+  work: (sections: PreparedSections) => Promise<Result>,
+): Promise<Result> {
   guard.enter("render");
   try {
     await sections.prepare();
@@ -117,22 +139,24 @@ async function runEvaluation<Output>(
   { isNested, sections }: Pick<Evaluation, "isNested" | "sections">,
   start: EvaluationStart | null,
 ): Promise<PromptResponse<Output>> {
-  const { session } = settings;
   guard.enter("render");
-  await raceAbort(loadOverrides(prompt, client, settings, { isNested }), guard.signal);
+  if (prompt.hasOverrides) {
+    await raceAbort(loadOverrides(prompt, client, settings, { isNested }), guard.abortSignal);
+  }
   const rendered = preparePrompt(prompt, client, settings, { isNested });
   const resources = new OpenResources(prompt.template.resources, settings.resources);
   const evaluation: Evaluation = {
     prompt,
-    ...toRenderedFields(rendered, settings),
+    ...toRenderedFields(rendered, settings.toolChoice),
     adapter: settings.adapter,
     adapterName: client.adapterName,
-    session,
+    session: settings.session,
     resources,
     guard,
+    costs: progress.costs,
     clock: settings.clock,
     logger: settings.logger,
-    visibility: readVisibility({ session, prompt }),
+    visibility: readVisibility({ session: settings.session, prompt }),
     isNested,
     sections,
     isDurable: start !== null,
@@ -142,26 +166,31 @@ async function runEvaluation<Output>(
     keepFiles: () => client.keepFiles?.() ?? Promise.resolve(null),
     [onBarrier]: settings[onBarrier],
   };
+  let response: ParsedResponse<Output>;
+  let egress: EgressReader;
   try {
     const resumed = start && (await startEvaluation(evaluation, client, progress, start));
     const turn = await takeTurns(evaluation, client, settings, { progress, resumed });
     guard.enter("response");
-    const response = await raceAbort(
+    const parsed = await raceAbort(
       createResponse(rendered, { turn, progress, client }),
-      guard.signal,
+      guard.abortSignal,
     );
     await finishConversation(evaluation, client, progress);
     publishAnswer(evaluation, turn, progress);
     if (start) await passBarrier(evaluation, "executed");
-    return addSession({ ...response, usage: progress.usage }, session);
+    response = { ...parsed, usage: progress.usage, ...progress.getCost() };
   } catch (error) {
     const failure = guard.toEvaluationError(error);
     publishFailure(evaluation, failure, progress);
     throw failure;
   } finally {
     await closeQuietly("the conversation", () => client.end?.(), settings);
-    await closeQuietly("a resource", () => resources[Symbol.asyncDispose](), settings);
+    await closeQuietly("a resource", () => resources.close(), settings);
+    egress = readEgress(client); // the report has what was deleted in the end
+    publishEgress(evaluation, client, egress);
   }
+  return completeResponse(response, settings, egress);
 }
 
 /** Returns the answer that the session has. Sends, publishes and stores nothing. */
@@ -169,43 +198,56 @@ async function answerFromStore<Output>(
   { prompt, client, settings, guard, progress }: EvaluationRun<Output>,
   stored: StoredAnswer,
 ): Promise<PromptResponse<Output>> {
+  let response: ParsedResponse<Output>;
   try {
     guard.enter("render");
-    await raceAbort(prompt.loadOverrides(), guard.signal);
+    await raceAbort(prompt.loadOverrides(), guard.abortSignal);
     // The answer is read with the output schema and the hosted tools. Sections are not prepared for it, so a tool
     // choice may name a tool that is not listed.
     const reading = { ...settings, prepared: false, toolChoice: "auto" } as const;
     const { rendered } = renderForClient(prompt, client, reading);
     guard.enter("response");
-    const fields = toRenderedFields(rendered, reading);
+    const fields = toRenderedFields(rendered, reading.toolChoice);
     const turn = await readStoredAnswer(client, progress, stored, fields);
     deliverAnswer(turn, progress.turns, settings);
-    const response = await createResponse(rendered, { turn, progress, client });
-    return addSession({ ...response }, settings.session);
+    response = await createResponse(rendered, { turn, progress, client });
   } finally {
     await closeQuietly("the conversation", () => client.end?.(), settings);
   }
+  return completeResponse({ ...response }, settings, readEgress(client));
 }
 
-/** Adds the session to a response. It is not enumerable, because logs and JSON should omit it. */
-function addSession<Output>(
-  response: Omit<PromptResponse<Output>, "session">,
-  session: Session,
+/** A response before the evaluation has ended. */
+type ParsedResponse<Output> = Omit<PromptResponse<Output>, "session" | "egress">;
+
+/**
+ * Adds the session, which is not enumerable, because logs and JSON should omit it, and the report of what was sent,
+ * which is created when it is first read.
+ */
+function completeResponse<Output>(
+  response: ParsedResponse<Output>,
+  { session }: LoopSettings,
+  egress: EgressReader,
 ): PromptResponse<Output> {
+  Object.defineProperty(response, "egress", { enumerable: true, get: egress });
   const complete = Object.defineProperty(response, "session", { value: session });
   return Object.freeze(complete) as PromptResponse<Output>;
 }
 
 /** Closes a resource and only reports errors, so that the answer is not lost. */
-async function closeQuietly(
+function closeQuietly(
   what: string,
   close: () => PromiseLike<void> | undefined,
   { logger }: LoopSettings,
-): Promise<void> {
-  try {
-    await close();
-  } catch (error) {
+): PromiseLike<void> | undefined {
+  const report = (error: unknown) => {
     logger.error(`${what} failed to close`, { error });
     warn(`${what.replace(/^./, (first) => first.toUpperCase())} failed to close`, error);
+  };
+  try {
+    return close()?.then(undefined, report);
+  } catch (error) {
+    report(error);
+    return undefined;
   }
 }

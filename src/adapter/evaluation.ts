@@ -1,3 +1,4 @@
+import { CostMeter } from "../base/costs/cost-meter.ts";
 import type { PartialResponse } from "../base/evaluation-errors.ts";
 import type { Logger } from "../base/logger.ts";
 import { addUsage, noUsage, type TokenUsage } from "../base/usage.ts";
@@ -16,11 +17,12 @@ import type { ApprovalSettings } from "./approvals/decide-approval.ts";
 import type { SettledCall } from "./calls/combine-outputs.ts";
 import type { EventPublisher } from "./events.ts";
 import type { Guard } from "./guard.ts";
-import type { HostedCall, Turn } from "./model-client.ts";
+import type { HostedCall, ToolChoice, Turn } from "./model-client.ts";
 import { createNestedAdapter } from "./nested-adapter.ts";
 import type { ProviderAdapter } from "./provider-adapter.ts";
 import type { BarrierListener, onBarrier } from "./resume/barrier.ts";
 import { standingSlice } from "./resume/standing.ts";
+import { selectAllowedTools } from "./tool-choice.ts";
 
 /** Sections that may have changed since they were prepared. */
 export interface StaleSections {
@@ -39,6 +41,7 @@ export interface Evaluation extends EventPublisher {
   readonly adapter: ProviderAdapter;
   readonly resources: OpenResources;
   readonly guard: Guard;
+  readonly costs: CostMeter;
   readonly logger: Logger;
   /** The sections that were prepared before the prompt was rendered; `null` if none needs it. */
   readonly sections: StaleSections | null;
@@ -66,6 +69,16 @@ export function readVisibility({
   prompt,
 }: Pick<Evaluation, "session" | "prompt">): object | undefined {
   return session.get(visibilitySlice)[prompt.name];
+}
+
+/** Leaves out the local tools that a restriction excludes, so that calls to them do not run. */
+export function toRenderedFields(
+  rendered: RenderedPrompt,
+  toolChoice: ToolChoice = "auto",
+): Pick<Evaluation, "rendered" | "tools"> {
+  const { tools } =
+    typeof toolChoice === "object" ? selectAllowedTools(toolChoice, rendered) : rendered;
+  return { rendered, tools: new Map(tools.map((tool) => [tool.name, tool])) };
 }
 
 /** Creates the context for a call's handler. A hosted call's hook and handler share one. */
@@ -107,7 +120,7 @@ function createCallKey({ session, isDurable }: Evaluation, callId: string): stri
 /** The part of a turn that {@link Progress} needs. */
 type ProgressTurn = Pick<
   Turn,
-  "text" | "usage" | "costUsd" | "responseId" | "requestId" | "model" | "hostedCalls" | "citations"
+  "text" | "usage" | "responseId" | "requestId" | "model" | "hostedCalls" | "citations"
 >;
 
 /**
@@ -117,7 +130,8 @@ type ProgressTurn = Pick<
 export class Progress {
   turns = 0;
   usage: TokenUsage = noUsage;
-  #costUsd: number | undefined;
+  /** What the evaluation costs. Turns are added to it when they are answered. */
+  readonly costs: CostMeter;
   /** The model's last text that was not empty. */
   text: string | null = null;
   responseId: string | null = null;
@@ -133,10 +147,13 @@ export class Progress {
   readonly #earlierCitations: Citation[] = [];
   #citations: readonly Citation[] = [];
 
+  constructor(costs: CostMeter = new CostMeter()) {
+    this.costs = costs;
+  }
+
   add(turn: ProgressTurn): void {
     this.turns += 1;
     this.usage = addUsage(this.usage, turn.usage);
-    if (turn.costUsd !== undefined) this.#costUsd = (this.#costUsd ?? 0) + turn.costUsd;
     if (turn.text !== "") this.text = turn.text;
     this.responseId = turn.responseId ?? this.responseId;
     this.model = turn.model ?? this.model;
@@ -147,15 +164,25 @@ export class Progress {
     this.#citations = turn.citations;
   }
 
+  /** Adds a turn of an earlier process, and its cost. */
+  addEarlier(turn: ProgressTurn & Pick<Turn, "costUsd">): void {
+    this.add(turn);
+    this.costs.addEarlier(turn);
+  }
+
   /**
    * Continues an interrupted evaluation after its last stored turn; `null` if that is already added.
    * The totals include the whole evaluation.
    */
-  resume(last: Turn | null, totals: Pick<Progress, "turns" | "usage">): void {
-    if (last) this.add(last);
+  resume(
+    last: Turn | null,
+    totals: Pick<Progress, "turns" | "usage"> & { readonly costUsd?: number | undefined },
+  ): void {
+    if (last) this.addEarlier(last);
     this.isResumed = true;
     this.turns = totals.turns;
     this.usage = totals.usage;
+    if (totals.costUsd !== undefined) this.costs.raise(totals.costUsd);
   }
 
   /** Adds tokens that were used outside of turns. */
@@ -163,9 +190,10 @@ export class Progress {
     if (usage.totalTokens > 0) this.usage = addUsage(this.usage, usage);
   }
 
-  /** Returns the cost of all turns, if the provider reports it. */
+  /** Returns the cost so far, if it is known. */
   getCost(): { readonly costUsd?: number } {
-    return this.#costUsd === undefined ? {} : { costUsd: this.#costUsd };
+    const { total } = this.costs;
+    return total === null ? {} : { costUsd: total };
   }
 
   /** Replaces a provider's hosted call with the result of its hook or handler. */
@@ -196,6 +224,7 @@ export class Progress {
     return Object.freeze({
       text,
       usage,
+      ...this.getCost(),
       responseId,
       turns,
       hostedCalls: Object.freeze([...this.hostedCalls]),

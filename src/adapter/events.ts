@@ -1,9 +1,10 @@
+import { checkCallFence } from "../base/call-fence.ts";
 import type { Clock } from "../base/clock.ts";
 import type { EvaluationPhase } from "../base/evaluation-errors.ts";
 import type { JsonSchema } from "../base/schema/schema.ts";
 import type { TokenUsage } from "../base/usage.ts";
 import type { PromptMessage } from "../prompt/rendered-prompt.ts";
-import type { Session } from "../session/session.ts";
+import { hearsEvent, type Session } from "../session/session.ts";
 import type { Citation } from "../tools/hosted/citation.ts";
 import type { ToolResult } from "../tools/tool-result.ts";
 import type {
@@ -28,6 +29,7 @@ import type {
   WorkspaceKept,
   WorkspaceProgressed,
 } from "./durable-events.ts";
+import type { EgressReported } from "./egress/egress-reported.ts";
 import type { EventStamp } from "./event-stamp.ts";
 import type {
   DelegatedCallData,
@@ -162,7 +164,10 @@ export interface TurnCompleted extends EventStamp {
   readonly citations?: readonly Citation[];
   /** Set if the provider continues without input, so that this turn is not the answer. */
   readonly continues?: true;
-  /** Cost in US dollars, as estimated by the provider. Absent if it reports none. */
+  /**
+   * Cost in US dollars: the provider's figure, or an estimate from the price table. Absent if the model has no
+   * price.
+   */
   readonly costUsd?: number;
   /** Calls of hosted tools that the provider delegates to this process. Absent if there are none. */
   readonly delegatedCalls?: readonly DelegatedCallData[];
@@ -240,7 +245,10 @@ export interface PromptExecuted extends EventStamp {
   readonly requestIds: readonly string[];
   /** Number of turns. */
   readonly turns: number;
-  /** Cost in US dollars, as estimated by the provider. Absent if it reports none. */
+  /**
+   * Cost in US dollars: the provider's figure, or an estimate from the price table. Absent if the model has no
+   * price.
+   */
   readonly costUsd?: number;
 }
 
@@ -259,6 +267,8 @@ export interface PromptFailed extends EventStamp {
   readonly phase: EvaluationPhase | null;
   /** Tokens used by the completed turns. */
   readonly usage: TokenUsage;
+  /** Cost of the completed turns in US dollars. Absent if it is unknown. */
+  readonly costUsd?: number;
   /** Number of completed turns. */
   readonly turns: number;
 }
@@ -323,6 +333,7 @@ export type AdapterEvent =
   | Unstamped<ToolInvoked>
   | Unstamped<PromptExecuted>
   | Unstamped<PromptFailed>
+  | Unstamped<EgressReported>
   | Unstamped<HostedToolOmitted>
   | Unstamped<OverrideSkipped>
   | Unstamped<HistoryRepaired>
@@ -345,12 +356,19 @@ export type AdapterEvent =
 
 type Unstamped<Event> = Omit<Event, keyof EventStamp>;
 
-/** Adds the stamp to events and dispatches them on the session. Several are stored together. */
+/**
+ * Adds the stamp to events and dispatches them on the session. Several are stored together. Does nothing for events that
+ * nothing hears.
+ */
 export function publishEvent(
   { session, prompt, adapterName, clock, isNested = false }: EventPublisher,
-  event: AdapterEvent,
-  ...others: readonly AdapterEvent[]
+  ...events: readonly AdapterEvent[]
 ): void {
+  const [first, ...others] = events.filter(({ type }) => session[hearsEvent](type));
+  if (!first) {
+    checkCallFence("An event");
+    return;
+  }
   const common = {
     sessionId: session.id,
     promptName: prompt.name,
@@ -359,5 +377,5 @@ export function publishEvent(
   };
   const stamp: EventStamp = isNested ? { ...common, nested: true } : common;
   const addStamp = (each: AdapterEvent) => Object.freeze({ ...stamp, ...each });
-  session.dispatch(addStamp(event), ...others.map(addStamp));
+  session.dispatch(addStamp(first), ...others.map(addStamp));
 }

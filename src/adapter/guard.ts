@@ -1,4 +1,5 @@
 import { type Budget, BudgetTracker } from "../base/budget.ts";
+import { CostMeter, type PricedTurn, type TurnTimes } from "../base/costs/cost-meter.ts";
 import type { Deadline } from "../base/deadline.ts";
 import { getErrorMessage } from "../base/errors.ts";
 import {
@@ -24,12 +25,22 @@ export interface GuardOptions {
   readonly signal?: AbortSignal | undefined;
   readonly budget?: Budget | undefined;
   readonly budgetTracker?: BudgetTracker | undefined;
+  /** The model as the caller names it, for its price. @default the model that each turn reports */
+  readonly model?: string | undefined;
+}
+
+/** A budget, and what the evaluation costs at its prices. */
+interface MeteredTracker {
+  readonly tracker: BudgetTracker;
+  readonly costs: CostMeter;
 }
 
 /** Ends an evaluation early on cancellation, at the deadline, or when the budget is exceeded. */
 export class Guard {
   /** Aborts on cancellation and when the deadline passes. */
   readonly signal: AbortSignal;
+  /** The signal, or `undefined` if it can never abort, so that no work waits for it. */
+  readonly abortSignal: AbortSignal | undefined;
   readonly deadline: Deadline | null;
   /** The budget tracker that tool handlers see. */
   readonly tracker: BudgetTracker | null;
@@ -37,9 +48,11 @@ export class Guard {
   phase: EvaluationPhase = "request";
   readonly #promptName: string;
   readonly #cancelled: AbortSignal | null;
-  readonly #trackers: readonly BudgetTracker[];
+  readonly #trackers: readonly MeteredTracker[];
   /** The tracker of the evaluation's own budget. */
   readonly #ownTracker: BudgetTracker | null;
+  /** The error for a turn whose cost is unknown although a budget limits it. */
+  #unpricedError: PromptEvaluationError | null = null;
   readonly #progress: PartialProgress;
 
   constructor(options: GuardOptions, progress: PartialProgress) {
@@ -48,14 +61,16 @@ export class Guard {
     this.#cancelled = options.signal ?? null;
     this.deadline = options.deadline ?? null;
     this.#ownTracker = options.budget ? new BudgetTracker(options.budget) : null;
-    this.#trackers = [
-      ...(options.budgetTracker ? [options.budgetTracker] : []),
-      ...(this.#ownTracker ? [this.#ownTracker] : []),
-    ];
-    this.tracker = this.#trackers[0] ?? null;
-    this.signal = AbortSignal.any(
-      [options.signal, options.deadline?.signal()].filter((signal) => signal !== undefined),
-    );
+    const trackers = [options.budgetTracker, this.#ownTracker].filter((tracker) => !!tracker);
+    const { model } = options;
+    this.#trackers = trackers.map((tracker) => ({
+      tracker,
+      costs: new CostMeter({ model, prices: tracker.budget.prices }),
+    }));
+    this.tracker = trackers[0] ?? null;
+    const signals = [options.signal, options.deadline?.signal()].filter((signal) => !!signal);
+    this.abortSignal = signals.length > 0 ? AbortSignal.any(signals) : undefined;
+    this.signal = this.abortSignal ?? new AbortController().signal;
   }
 
   /**
@@ -66,19 +81,35 @@ export class Guard {
     this.phase = phase;
     this.#cancelled?.throwIfAborted();
     if (this.deadline && this.deadline.remainingMs() <= 0) throw this.#createDeadlineError();
-    for (const tracker of this.#trackers) {
+    if (this.#unpricedError) throw this.#unpricedError;
+    for (const { tracker } of this.#trackers) {
       const excess = tracker.excess();
       if (excess) throw new BudgetExceededError(excess, { promptName: this.#promptName });
     }
   }
 
-  /** Counts the usage of an evaluation before it was interrupted, towards `budget` only. */
-  recordEarlier(usage: TokenUsage): void {
-    this.#ownTracker?.record(usage);
+  /** Counts the usage and cost of an evaluation before it was interrupted, towards `budget` only. */
+  recordEarlier(usage: TokenUsage, costUsd: number): void {
+    this.#ownTracker?.record(usage, costUsd);
   }
 
-  record(usage: TokenUsage): void {
-    for (const tracker of this.#trackers) tracker.record(usage);
+  /** Counts a turn towards all budgets. */
+  record(turn: PricedTurn, times: TurnTimes): void {
+    for (const { tracker, costs } of this.#trackers) {
+      const cost = costs.add(turn, times);
+      tracker.record(turn.usage, cost ?? 0);
+      const isLimited = tracker.budget.maxUsd !== null && turn.usage.totalTokens > 0;
+      if (cost === null && isLimited) {
+        this.#unpricedError ??= this.#createUnpricedError(turn.model, costs.date);
+      }
+    }
+  }
+
+  /** Counts tokens that were used outside of turns towards all budgets. */
+  recordUsage(usage: TokenUsage): void {
+    for (const { tracker, costs } of this.#trackers) {
+      tracker.record(usage, costs.addUsage(usage) ?? 0);
+    }
   }
 
   /**
@@ -103,6 +134,13 @@ export class Guard {
       phase,
       cause,
     });
+  }
+
+  #createUnpricedError(model: string | null, date: string): PromptEvaluationError {
+    const what = `the price table of ${date} has no price for the model ${JSON.stringify(model)}`;
+    const remedy = "Pass prices with an entry for it to Budget, or omit maxUsd.";
+    const message = `The turn's cost is unknown, so maxUsd cannot be checked: ${what}. ${remedy}`;
+    return new PromptEvaluationError(message, { promptName: this.#promptName, phase: "budget" });
   }
 
   #createDeadlineError(cause?: unknown): DeadlineExceededError {

@@ -20,8 +20,9 @@ const fish = createHistorySlice({ id: "fish.history", adapterName: "fish" });
 
 describe("createHistorySlice()", () => {
   test("returns a frozen slice with its own id", () => {
-    const events = ["HistoryAdvanced", "TurnCompleted"];
-    expect(birds).toMatchObject({ id: "birds.history", policy: "log", events });
+    const earlierEvents = ["TurnCompleted"]; // release 0.1.0 stored the history there
+    const events = ["HistoryAdvanced"];
+    expect(birds).toMatchObject({ id: "birds.history", policy: "log", events, earlierEvents });
     expect(birds).toSatisfy(Object.isFrozen);
   });
 

@@ -26,7 +26,8 @@ export function createHistorySlice({
     id,
     policy: "log" as const,
     initial: Object.freeze([]),
-    events: Object.freeze(["HistoryAdvanced", "TurnCompleted"]),
+    events: Object.freeze(["HistoryAdvanced"]),
+    earlierEvents: Object.freeze(["TurnCompleted"]),
     /** Creates a new value for each session, because sessions must not share items. */
     get first() {
       return new ItemList([], keep);

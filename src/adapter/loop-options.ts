@@ -1,5 +1,6 @@
 import { Budget, BudgetTracker } from "../base/budget.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
+import { findModelPrice } from "../base/costs/estimate-cost.ts";
 import { Deadline } from "../base/deadline.ts";
 import {
   checkKnownKeys,
@@ -18,7 +19,12 @@ import type { ModelClient } from "./model-client.ts";
 import { type NestedOptions, parentScope } from "./nested-adapter.ts";
 import type { EvaluateOptions, ProviderAdapter } from "./provider-adapter.ts";
 import { onBarrier } from "./resume/barrier.ts";
-import { type RetrySettings, resolveThrottlePolicy, type ThrottlePolicy } from "./throttle.ts";
+import {
+  maxThrottleWaitMs,
+  type RetrySettings,
+  resolveThrottlePolicy,
+  type ThrottlePolicy,
+} from "./throttle.ts";
 import { streamFeed } from "./turn-observer.ts";
 
 const refuse = InvalidOptionError.at((name) => `evaluate(${name})`);
@@ -68,6 +74,7 @@ const loopKeys: KnownKeys<LoopOptions> = {
   [parentScope]: true,
   [streamFeed]: true,
   [onBarrier]: true,
+  [maxThrottleWaitMs]: true,
 };
 
 /** {@link LoopOptions} with all defaults filled in. */
@@ -132,6 +139,7 @@ export function resolveLoopSettings(
   checkAllowedHostedTools(options.allowHostedTools);
   checkResumption(options, client);
   checkApprovals(options);
+  for (const limits of [budget, budgetTracker?.budget]) if (limits) checkPrice(limits, client);
   if (options.continue && !client.canContinue) {
     const rule = `must be omitted, because ${client.adapterName} stores no history to continue`;
     throw refuse(
@@ -162,6 +170,14 @@ function checkResumption({ resume, ifClaimed }: LoopOptions, client: ModelClient
   if (!resume || client.resume) return;
   const rule = `must be omitted, because ${client.adapterName} cannot resume an evaluation`;
   throw refuse("resume", true, rule, "start again, or use an adapter that can resume");
+}
+
+/** A budget of money needs a price. A model that only the provider names is checked after the first turn. */
+function checkPrice({ maxUsd, prices }: Budget, { model }: ModelClient): void {
+  if (maxUsd === null || !model || findModelPrice(model, prices)) return;
+  const rule = `must have a price for the model, because maxUsd is set (prices of ${prices.date})`;
+  const remedy = "pass prices with an entry for the model to Budget, or omit maxUsd";
+  throw refuse("budget", model, rule, remedy);
 }
 
 function checkApprovals({ approve, approvals }: LoopOptions): void {

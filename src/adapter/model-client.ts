@@ -10,6 +10,7 @@ import type { ToolResult } from "../tools/tool-result.ts";
 import type { ApprovableCall } from "./approvals/approvable-call.ts";
 import type { Verdict } from "./approvals/decide-approval.ts";
 import type { CompactionChange } from "./context-compacted.ts";
+import type { EgressReport } from "./egress/egress-report.ts";
 import type { TurnObserver } from "./turn-observer.ts";
 
 /**
@@ -21,6 +22,11 @@ export interface ModelClient {
   readonly adapterName: string;
   /** Whether the client can continue the history stored in the session. @default false */
   readonly canContinue?: boolean | undefined;
+  /**
+   * The model as the caller names it, for traces and for the price of turns that do not report their cost.
+   * @default the model that each turn reports
+   */
+  readonly model?: string | null | undefined;
   /**
    * Hosted tools to add to the prompt. The prompt's tools take precedence by kind.
    * @default none
@@ -68,6 +74,12 @@ export interface ModelClient {
    * @default does nothing
    */
   end?(): Promise<void>;
+  /**
+   * Called once after `end`. Returns a function that creates the report of what was sent; it is called when the
+   * caller reads the report, so it should not keep the conversation alive.
+   * @default the report is empty
+   */
+  egress?(): () => EgressReport;
 }
 
 /** A hosted tool that the provider cannot run, and the reason. */
@@ -186,8 +198,16 @@ export interface Turn {
    * @default false
    */
   readonly continues?: boolean | undefined;
-  /** Cost in US dollars, as estimated by the provider. @default unknown */
+  /**
+   * Cost in US dollars, as reported by the provider, of this turn and of the turns before it that have none.
+   * @default estimated from the price table
+   */
   readonly costUsd?: number | undefined;
+  /**
+   * Memory tier of the containers in which the hosted calls ran, such as `"1g"`, for their price.
+   * @default the first tier of the price table
+   */
+  readonly containerTier?: string | undefined;
   /** How the conversation changed, for `HistoryAdvanced`. @default not reported */
   readonly history?: HistoryStep | undefined;
   /** Changes of the stored compaction, published together with `TurnCompleted`. @default none */

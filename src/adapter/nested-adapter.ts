@@ -2,6 +2,7 @@ import type { Session } from "../session/session.ts";
 import type { Scope } from "../session/session-lock.ts";
 import type { EvaluateOptions, ProviderAdapter } from "./provider-adapter.ts";
 import { type BarrierListener, onBarrier } from "./resume/barrier.ts";
+import { maxThrottleWaitMs } from "./throttle.ts";
 import { type StreamFeed, streamFeed } from "./turn-observer.ts";
 
 /**
@@ -10,7 +11,10 @@ import { type StreamFeed, streamFeed } from "./turn-observer.ts";
  */
 export const parentScope = Symbol("within");
 
-/** {@link EvaluateOptions} with what the library adds: the scope of a handler, and a stream's readers. */
+/**
+ * {@link EvaluateOptions} with the options that the library adds for itself. Every adapter of the library passes them
+ * through, from `evaluate` and from `stream`.
+ */
 export interface NestedOptions extends EvaluateOptions {
   /** The scope of the handler that started the evaluation. */
   readonly [parentScope]?: Scope | undefined;
@@ -18,6 +22,8 @@ export interface NestedOptions extends EvaluateOptions {
   readonly [streamFeed]?: StreamFeed | undefined;
   /** Called at each barrier. */
   readonly [onBarrier]?: BarrierListener | undefined;
+  /** The longest wait for a throttled request. */
+  readonly [maxThrottleWaitMs]?: number | undefined;
 }
 
 /** Returns an adapter for a handler, on runtimes that cannot detect nested evaluations. */

@@ -11,7 +11,7 @@ import type { RenderedPrompt } from "../prompt/rendered-prompt.ts";
 import type { PrepareContext } from "../prompt/section.ts";
 import { checkToolNames } from "../prompt/template-checks.ts";
 import { visibilitySlice } from "../prompt/visibility.ts";
-import type { Session } from "../session/session.ts";
+import { hearsEvent, type Session } from "../session/session.ts";
 import { asHostedTool, runsAtProvider } from "../tools/as-hosted-tool.ts";
 import { callRecord } from "../tools/call-record.ts";
 import type { HostedTool } from "../tools/hosted-tool.ts";
@@ -48,7 +48,7 @@ export class PreparedSections implements AsyncDisposable {
   readonly #signal: AbortSignal;
   /** The context of each section whose `prepare` was called. */
   readonly #contexts = new Map<PlacedSection, PrepareContext>();
-  /** The revision of each section when it was prepared. */
+  /** The revision of each section before it was prepared. */
   readonly #revisions = new Map<PlacedSection, unknown>();
 
   private constructor(prompt: Prompt, session: Session, signal: AbortSignal) {
@@ -100,13 +100,14 @@ export class PreparedSections implements AsyncDisposable {
     const { section, path } = placed;
     const context = this.#contexts.get(placed) ?? this.#createContext(placed);
     this.#contexts.set(placed, context);
+    const { revision } = section; // a change during prepare() must not be missed
     try {
       await section.prepare?.(context);
     } catch (cause) {
       this.#signal.throwIfAborted();
       throw new PromptRenderError(path, `its prepare() failed: ${getErrorMessage(cause)}`, cause);
     }
-    this.#revisions.set(placed, section.revision);
+    this.#revisions.set(placed, revision);
   }
 
   #createContext(placed: PlacedSection): PrepareContext {
@@ -148,6 +149,7 @@ export function preparePrompt<Output>(
     const { name, kind } = tool;
     publishEvent(announcer, { type: "HostedToolOmitted", name, kind, reason });
   }
+  if (!session[hearsEvent]("PromptRendered")) return rendered;
   publishEvent(announcer, {
     type: "PromptRendered",
     text: rendered.text,

@@ -4,6 +4,7 @@ import type { Citation } from "../tools/hosted/citation.ts";
 import type { HostedTool } from "../tools/hosted-tool.ts";
 import type { NativeTool } from "../tools/native-tool.ts";
 import type { ProviderTool } from "../tools/provider-tool.ts";
+import type { EgressReport } from "./egress/egress-report.ts";
 import type { FinishReason, HostedCall } from "./model-client.ts";
 
 /** The result of an evaluation. */
@@ -29,8 +30,16 @@ export interface PromptResponse<Output> {
   readonly citations: readonly Citation[];
   /** Tokens used by all turns together. */
   readonly usage: TokenUsage;
-  /** Cost in US dollars, as estimated by the provider. Absent if it reports none. */
+  /**
+   * Cost in US dollars: the provider's figure, or an estimate from the price table. Absent if the model has no
+   * price.
+   */
   readonly costUsd?: number;
+  /**
+   * What left the machine during this call of `evaluate`. Its hashes are computed when it is first read. Nested
+   * evaluations have their own report, and requests that your handlers send are not part of it.
+   */
+  readonly egress: EgressReport;
   /** Why the model stopped. */
   readonly finishReason: FinishReason;
   /** The provider's id of the last response, if any. */

@@ -14,7 +14,13 @@ import { Session } from "../session/session.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { recordingBus } from "../testing/recording-bus.ts";
 import { type ScriptStep, scriptedClient } from "../testing/scripted-client.ts";
-import { resolveThrottlePolicy, retryThrottled, type ThrottlePolicy } from "./throttle.ts";
+import {
+  isWaitTooLong,
+  maxThrottleWaitMs,
+  resolveThrottlePolicy,
+  retryThrottled,
+  type ThrottlePolicy,
+} from "./throttle.ts";
 
 const createThrottleError = (kind: ThrottleKind = "rate_limit", retryAfterMs?: number) =>
   new ThrottleError("Too many requests", { promptName: "", kind, retryAfterMs });
@@ -32,6 +38,7 @@ async function retryScript(
     readonly policy?: Partial<ThrottlePolicy>;
     readonly random?: number;
     readonly deadlineMs?: number;
+    readonly maxWaitMs?: number;
   } = {},
 ) {
   const clock = fakeClock({ skipsSleep: true });
@@ -49,6 +56,7 @@ async function retryScript(
       deadline: given.deadlineMs === undefined ? null : Deadline.after(given.deadlineMs, clock),
       signal: new AbortController().signal,
       logger: silentLogger,
+      [maxThrottleWaitMs]: given.maxWaitMs,
     },
   ).catch((error: unknown) => error);
   const waits = times.slice(1).map((time, index) => time - (times[index] ?? 0));
@@ -74,6 +82,54 @@ describe("retryThrottled()", () => {
   test("does not retry if the quota is exhausted", async () => {
     const error = createThrottleError("quota_exhausted", 100);
     expect(await retryScript([error])).toEqual({ outcome: error, waits: [], attempts: 1 });
+  });
+
+  test("throws at once if the provider asks for a longer wait than allowed", async () => {
+    const error = createThrottleError("rate_limit", 120_000);
+    const { outcome, waits } = await retryScript([error], { maxWaitMs: 60_000 });
+    expect([outcome, waits]).toEqual([error, []]);
+    expect(error).toMatchObject({ retryAfterMs: 120_000, attempts: 1 });
+    expect(isWaitTooLong(error)).toBe(true);
+  });
+
+  test("throws at once if its own delay is longer than allowed", async () => {
+    const error = createThrottleError("server");
+    const policy = { baseDelayMs: 90_000, maxDelayMs: 90_000, maxTotalMs: 900_000 };
+    expect(await retryScript([error], { policy, maxWaitMs: 60_000 })).toMatchObject({
+      outcome: error,
+      attempts: 1,
+    });
+    expect(error.retryAfterMs).toBe(null);
+  });
+
+  test("waits as long as the longest allowed wait", async () => {
+    const errors = [60_000, 1_000].map((wait) => createThrottleError("rate_limit", wait));
+    const { outcome, waits } = await retryScript(errors, { maxWaitMs: 60_000 });
+    expect([outcome, waits]).toEqual(["done", [60_000, 1_000]]);
+    expect(errors.some(isWaitTooLong)).toBe(false);
+  });
+
+  test("waits as long as the provider asks without a longest wait", async () => {
+    const error = createThrottleError("rate_limit", 3_600_000);
+    expect(await retryScript([error])).toMatchObject({ outcome: "done", waits: [3_600_000] });
+    expect(isWaitTooLong(new Error("late"))).toBe(false);
+  });
+
+  test("does not repeat an error that a nested call did not wait for", async () => {
+    const error = createThrottleError("rate_limit", 120_000);
+    let attempts = 0;
+    const inner = async () => {
+      attempts += 1;
+      const { outcome } = await retryScript([error], { maxWaitMs: 60_000 });
+      throw outcome;
+    };
+    const clock = fakeClock({ skipsSleep: true });
+    const settings = {
+      ...{ throttle: resolveThrottlePolicy(), clock, random: () => 0, logger: silentLogger },
+      ...{ deadline: null, signal: new AbortController().signal },
+    };
+    expect(await catchFailure(retryThrottled(inner, settings))).toBe(error);
+    expect(attempts).toBe(1);
   });
 
   test("throws the last error after maxAttempts, with the number of attempts", async () => {

@@ -52,8 +52,17 @@ export function resolveThrottlePolicy(overrides: Partial<ThrottlePolicy> = {}): 
   return Object.freeze(policy);
 }
 
+/**
+ * Key of the option with the longest time that a throttled request may wait for its next attempt, in milliseconds. A
+ * longer wait is not started: the `ThrottleError` ends the evaluation at once, and a stored one can be resumed later.
+ * Waits that cannot end the evaluation are not limited, such as the download of files before they would be lost.
+ */
+export const maxThrottleWaitMs = Symbol("maxThrottleWaitMs");
+
 /** Settings for retrying throttled requests. */
 export interface RetrySettings {
+  /** The longest wait for the next attempt. @default any wait until the deadline */
+  readonly [maxThrottleWaitMs]?: number | undefined;
   readonly throttle: ThrottlePolicy;
   readonly clock: Clock;
   /** Returns a number from 0 (inclusive) to 1 (exclusive), like `Math.random`. */
@@ -69,6 +78,14 @@ export interface ThrottleSettings extends RetrySettings {
 
 /** Errors whose retries are used up. An outer retry does not repeat them. */
 const exhausted = new WeakSet<ThrottleError>();
+
+/** Errors that were not retried because of {@link maxThrottleWaitMs}. */
+const unawaited = new WeakSet<object>();
+
+/** Whether an error is thrown because the wait for the next attempt would exceed {@link maxThrottleWaitMs}. */
+export function isWaitTooLong(error: unknown): error is ThrottleError {
+  return error instanceof ThrottleError && unawaited.has(error);
+}
 
 /**
  * Retries throttled attempts after the delay that the provider requests. Throws the last
@@ -86,7 +103,9 @@ export async function retryThrottled<Result>(
       if (!(error instanceof ThrottleError) || exhausted.has(error)) throw error;
       Object.assign(error, { attempts });
       const delayMs = computeDelay(error, waitedMs, setting);
-      if (delayMs === null) {
+      const isTooLong = delayMs !== null && delayMs > (setting[maxThrottleWaitMs] ?? delayMs);
+      if (isTooLong) unawaited.add(error);
+      if (delayMs === null || isTooLong) {
         exhausted.add(error);
         throw error;
       }

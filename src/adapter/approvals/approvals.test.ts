@@ -121,6 +121,17 @@ describe("a call that needs approval", () => {
     expect(runs).toEqual(["look"]);
   });
 
+  test("is denied if a policy fails, which the model reads", async () => {
+    const check = () => {
+      throw new Error("No calendar.");
+    };
+    const { runs, prompt } = createTools({ policies: [{ name: "freeze", check }] });
+    const approve = async () => "approve" as const;
+    const { read } = await run(prompt, { approve }, both, done);
+    expect(read?.[0]).toBe("The call was not made: checking its policies failed: No calendar.");
+    expect(runs).toEqual(["look"]);
+  });
+
   test("is not shown to a person if a policy denies it", async () => {
     let asked = 0;
     const policy = { name: "freeze", check: () => "Deployments are frozen." };

@@ -75,17 +75,19 @@ async function findEarlyVerdict(
   { rendered, guard }: Evaluation,
   context: ToolContext,
 ): Promise<Verdict | null> {
+  let step = "checking its policies";
   try {
     const policies = rendered.policies.get(name) ?? [];
     const denial = await findDenial(policies, { tool: name, params }, context);
     if (denial !== null) return { kind: "denied", message: denial };
+    step = "finding out whether it needs approval";
     const isNeeded =
       typeof needsApproval === "boolean" ? needsApproval : await needsApproval(params, context);
     // Anything but `false` is a need: a function that returns nothing must not approve the call.
     return isNeeded === false ? APPROVED : null;
   } catch (error) {
     guard.signal.throwIfAborted();
-    const problem = `finding out whether it needs approval failed: ${getErrorMessage(error)}`;
+    const problem = `${step} failed: ${getErrorMessage(error)}`;
     return { kind: "denied", message: `The call was not made: ${problem}` };
   }
 }

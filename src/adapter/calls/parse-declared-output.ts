@@ -1,5 +1,5 @@
 import { type Schema, validate } from "../../base/schema/schema.ts";
-import type { Validation } from "../../base/validation.ts";
+import type { Validation } from "../../base/schema/validation.ts";
 import { NativeTool } from "../../tools/native-tool.ts";
 import type { Tool } from "../../tools/tool.ts";
 

@@ -2,8 +2,11 @@ import { raceAbort } from "../../base/clock.ts";
 import { PromptEvaluationError } from "../../base/evaluation-errors.ts";
 import { quoteNames } from "../../base/quote-value.ts";
 import { validate } from "../../base/schema/schema.ts";
+import type { Validation } from "../../base/schema/validation.ts";
 import type { TokenUsage } from "../../base/usage.ts";
-import type { Validation } from "../../base/validation.ts";
+import { runObserved } from "../../session/event-bus.ts";
+import type { ObservedWork } from "../../session/observed-work.ts";
+import { hearsEvent } from "../../session/session.ts";
 import type { Scope } from "../../session/session-lock.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import { ProviderTool } from "../../tools/provider-tool.ts";
@@ -37,7 +40,9 @@ export async function runHostedCall(
   const resolved = await resolveCall(call, evaluation);
   const fate = interrupted?.takeFate(call.callId) ?? NEW_CALL;
   if (fate.state === "answered") return await settleStoredCall(call, fate.invoked, resolved.tool);
-  const { params, result, declared } = await processOutcome(resolved, evaluation, async () => call);
+  const { params, result, declared } = isPlain(resolved)
+    ? await takeOutcome(call, evaluation)
+    : await processOutcome(resolved, evaluation, async () => call);
   const origin = createOrigin(call, evaluation.adapterName);
   await publishResult(resolved, evaluation, { params, result, usage, durationMs: null, origin });
   const { success, message } = result;
@@ -122,7 +127,7 @@ async function resolveCall(
   const hosted = rendered.hostedTools.find(({ name }) => name === call.name);
   if (!hosted) throw createUnknownToolError(call, evaluation);
   const tool = evaluation.tools.get(call.name) ?? null;
-  const checkedParams = await raceAbort(validateParams(tool, call.params), guard.signal);
+  const checkedParams = await raceAbort(validateParams(tool, call.params), guard.abortSignal);
   return { call, hosted, tool, checkedParams };
 }
 
@@ -131,6 +136,19 @@ interface ProcessedOutcome {
   readonly params: unknown;
   readonly result: ToolResult<unknown>;
   readonly declared: unknown;
+}
+
+/** Whether no hook, handler or schema of the prompt reads the outcome of a call. */
+function isPlain({ hosted, tool }: ResolvedCall): boolean {
+  return tool === null && !hosted.handleProviderOutput;
+}
+
+/** Returns the outcome of a plain call. Nothing runs here, so there is nothing to roll back. */
+async function takeOutcome(call: HostedCall, evaluation: Evaluation): Promise<ProcessedOutcome> {
+  const { params, output, success, message } = call;
+  const result = { success, message, value: output };
+  await runObserved(evaluation.session.bus, toObserved(call, evaluation), async () => result);
+  return { params, result, declared: output };
 }
 
 /** Gets the call's outcome and passes it to the tool's hook or handler, in one transaction. */
@@ -156,9 +174,12 @@ async function processOutcome(
       declared = output.ok ? output.value : outcome.output;
       return await toToolResult(resolved, { ...outcome, parsed: output }, context);
     });
-  const result = await evaluation.session.lock.runNested(
-    (scope) => runInTransaction(evaluation, () => work(scope), touches),
-    evaluation.guard.signal,
+  const { bus, lock } = evaluation.session;
+  const result = await runObserved(bus, toObserved(call, evaluation), () =>
+    lock.runNested(
+      (scope) => runInTransaction(evaluation, () => work(scope), touches),
+      evaluation.guard.abortSignal,
+    ),
   );
   return {
     params: checkedParams.ok
@@ -167,6 +188,13 @@ async function processOutcome(
     result,
     declared,
   };
+}
+
+/** Describes a call for observers. A call that runs here is not hosted. */
+function toObserved(call: HostedCall | DelegatedCall, { session }: Evaluation): ObservedWork {
+  const { name, callId, kind } = call;
+  const hostedKind = "run" in call ? null : kind;
+  return { type: "call", sessionId: session.id, name, callId, hostedKind };
 }
 
 /** The outcome of a call, and its output parsed by the tool's result schema. */
@@ -206,6 +234,7 @@ async function publishResult(
   evaluation: Evaluation,
   invocation: Pick<Invocation, "params" | "result" | "usage" | "durationMs" | "origin">,
 ): Promise<void> {
+  if (!evaluation.session[hearsEvent]("ToolInvoked")) return;
   const renderedOutput = renderValue(invocation.result.value, tool?.render);
   const kept = evaluation.isDurable ? await evaluation.keepFiles() : null;
   publishInvocation(evaluation, { name, callId, ...invocation, renderedOutput }, kept);

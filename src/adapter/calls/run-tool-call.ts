@@ -107,11 +107,11 @@ async function reconcileCall(
 /** Runs user code for one call, with the resources of that call. */
 export async function runHandler(
   name: string,
-  { resources, guard: { signal } }: Evaluation,
+  { resources, guard: { signal, abortSignal } }: Evaluation,
   work: (resources: Resources) => Promise<unknown>,
 ): Promise<ToolResult<unknown>> {
   try {
-    return await raceAbort(withCallResources(), signal);
+    return await raceAbort(withCallResources(), abortSignal);
   } catch (error) {
     signal.throwIfAborted();
     return ToolResult.error(`Tool "${name}" failed: ${getErrorMessage(error)}`);
@@ -123,10 +123,10 @@ export async function runHandler(
     try {
       result = await work(ofCall);
     } catch (error) {
-      await ofCall[Symbol.asyncDispose]().catch(() => {}); // the handler's own error is reported
+      await ofCall.close()?.catch(() => {}); // the handler's own error is reported
       throw error;
     }
-    await ofCall[Symbol.asyncDispose]();
+    await ofCall.close();
     if (isToolResult(result)) return result;
     return ToolResult.error(
       `Tool "${name}" returned ${quoteValue(result)} instead of a tool result. Its handler must return ToolResult.ok(…) or ToolResult.error(…).`,

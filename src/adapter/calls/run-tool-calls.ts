@@ -1,6 +1,7 @@
 import { runFencedCall } from "../../base/call-fence.ts";
 import { raceAbort } from "../../base/clock.ts";
 import type { TokenUsage } from "../../base/usage.ts";
+import { runObserved } from "../../session/event-bus.ts";
 import type { Scope } from "../../session/session-lock.ts";
 import { renderValue, ToolResult, toModelText } from "../../tools/tool-result.ts";
 import type { Evaluation } from "../evaluation.ts";
@@ -30,7 +31,7 @@ export async function runToolCalls(
 ): Promise<readonly ToolAnswer[]> {
   const answers: ToolAnswer[] = [];
   const preparing = Promise.all(calls.map((call) => prepareCall(call, evaluation.tools)));
-  const prepared = await raceAbort(preparing, evaluation.guard.signal);
+  const prepared = await raceAbort(preparing, evaluation.guard.abortSignal);
   const pending = prepared.map((call) => ({
     prepared: call,
     fate: interrupted?.takeFate(call.call.callId) ?? NEW_CALL,
@@ -113,7 +114,7 @@ async function runGroup(
           return { ...pending, result, durationMs: clock.now() - started };
         }),
       ),
-    guard.signal,
+    guard.abortSignal,
   );
 }
 
@@ -138,8 +139,12 @@ function runPendingCall(
     return isStarted ? ToolResult.error(UNKNOWN_OUTCOME) : prepared.result;
   }
   const isLost = isStarted && prepared.tool.effects === "once";
+  const { id: sessionId, bus } = evaluation.session;
+  const { name, callId } = prepared.call;
   const run = () => runToolCall(prepared, evaluation, scope, { isLost });
-  return prepared.tool.parallel ? runFencedCall(run) : runInTransaction(evaluation, run);
+  return runObserved(bus, { type: "call", sessionId, name, callId, hostedKind: null }, () =>
+    prepared.tool.parallel ? runFencedCall(run) : runInTransaction(evaluation, run),
+  );
 }
 
 /** Publishes the event and returns the text for the model: the result, followed by feedback. */

@@ -27,7 +27,7 @@ export const BARRIERS = [
 /** The name of a barrier. */
 export type Barrier = (typeof BARRIERS)[number];
 
-/** Key of the option that is called at each barrier, after the session is stored. For tests. */
+/** Key of the option that is called at each barrier, after the session is stored. For fleets and tests. */
 export const onBarrier = Symbol("barrier");
 
 /** Called at a barrier. */

@@ -28,6 +28,8 @@ export interface StandingEvaluation {
   readonly last: TurnCompleted | null;
   /** Tokens used so far. */
   readonly usage: TokenUsage;
+  /** Cost so far in US dollars. Absent if it is unknown. */
+  readonly costUsd?: number | undefined;
   /** Ids of the last turn's `once` calls that were started, in order. */
   readonly started: readonly string[];
   /** Results of the last turn's calls, in order. */
@@ -62,8 +64,10 @@ export const standingSlice = addLibrarySlice(
           event.nested
             ? standing
             : update(standing, { answered: [...(standing.evaluation?.answered ?? []), event] }),
-        PromptExecuted: (standing, { nested, usage }) =>
-          nested ? standing : update(standing, { isDone: true, usage }),
+        PromptExecuted: (standing, { nested, usage, costUsd }) =>
+          nested
+            ? standing
+            : update(standing, { isDone: true, usage, ...(costUsd !== undefined && { costUsd }) }),
         PromptFailed: (standing, { nested }) =>
           nested ? standing : update(standing, { isStopped: true }),
       },
@@ -105,10 +109,11 @@ function begin(
 
 function completeTurn(standing: Standing, event: TurnCompleted): Standing {
   if (event.nested) return standing;
-  const { usage = noUsage } = standing.evaluation ?? {};
+  const { usage = noUsage, costUsd = 0 } = standing.evaluation ?? {};
   const completed = update(standing, {
     last: event,
     usage: addUsage(usage, event.usage),
+    ...(event.costUsd !== undefined && { costUsd: costUsd + event.costUsd }),
     started: [],
     answered: [],
     submittedId: null,

@@ -14,7 +14,7 @@ export async function addEarlierTurns(
     if (entry.kind === "turn") {
       turn = entry;
       const { responseId = null, model = null, citations = [] } = entry;
-      progress.add({ ...entry, responseId, model, citations });
+      progress.addEarlier({ ...entry, responseId, model, citations });
       continue;
     }
     const isCall = ({ callId }: { readonly callId: string }) => callId === entry.callId;

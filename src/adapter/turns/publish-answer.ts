@@ -17,11 +17,11 @@ export async function finishConversation(
   try {
     const { usage, workspace, ...changes } = await client.finish({ signal: guard.signal });
     progress.addUsage(usage);
-    guard.record(usage);
+    progress.costs.addUsage(usage);
+    guard.recordUsage(usage);
     if (isNested) return;
-    for (const event of toKeptEvents(workspace)) publishEvent(evaluation, event);
-    const [first, ...others] = toStepEvents(evaluation, changes, progress.turns);
-    if (first) publishEvent(evaluation, first, ...others);
+    publishEvent(evaluation, ...toKeptEvents(workspace));
+    publishEvent(evaluation, ...toStepEvents(evaluation, changes, progress.turns));
   } catch (error) {
     logger.error("the conversation could not be finished after the answer", { error });
   }
@@ -40,15 +40,12 @@ export function publishAnswer(
 }
 
 /** Publishes `PromptFailed`. Only reports errors: the caller gets the error of the evaluation. */
-export function publishFailure(
-  evaluation: Evaluation,
-  error: unknown,
-  { usage, turns }: Progress,
-): void {
+export function publishFailure(evaluation: Evaluation, error: unknown, progress: Progress): void {
   const errorName = error instanceof Error ? error.name : typeof error;
   const phase = error instanceof PromptEvaluationError ? error.phase : null;
   const message = typeof error === "string" ? error : getErrorMessage(error);
-  const summary = { errorName, message, phase, usage, turns };
+  const { usage, turns } = progress;
+  const summary = { errorName, message, phase, usage, turns, ...progress.getCost() };
   try {
     publishEvent(evaluation, { type: "PromptFailed", ...summary });
   } catch (problem) {

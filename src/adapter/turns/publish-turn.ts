@@ -1,4 +1,5 @@
 import { shortenContent } from "../../base/redact.ts";
+import { hearsEvent } from "../../session/session.ts";
 import { toKeptEvents } from "../calls/publish-invocation.ts";
 import type { Evaluation } from "../evaluation.ts";
 import { type AdapterEvent, publishEvent, type TurnCompleted } from "../events.ts";
@@ -10,11 +11,16 @@ export function publishTurn(
   { text, toolCalls, usage, requestId, ...turn }: Turn,
   numbers: Pick<TurnCompleted, "turn" | "durationMs">,
 ): void {
-  const hostedCalls = turn.hostedCalls.map(shortenCall);
-  const summary = { text, toolCalls, hostedCalls, usage, ...numbers, requestId };
-  const completed = { type: "TurnCompleted", ...summary, ...toDetails(turn) } as const;
   const kept = toKeptEvents(evaluation.isNested ? null : turn.workspace);
-  publishEvent(evaluation, completed, ...toStepEvents(evaluation, turn, numbers.turn), ...kept);
+  const completed = evaluation.session[hearsEvent]("TurnCompleted") ? [createCompleted()] : [];
+  const step = toStepEvents(evaluation, turn, numbers.turn);
+  publishEvent(evaluation, ...completed, ...step, ...kept);
+
+  function createCompleted(): AdapterEvent {
+    const hostedCalls = turn.hostedCalls.map(shortenCall);
+    const summary = { text, toolCalls, hostedCalls, usage, ...numbers, requestId };
+    return { type: "TurnCompleted", ...summary, ...toDetails(turn) };
+  }
 }
 
 /** Returns the events that change the session's stored conversation. Publish them together. */

@@ -12,6 +12,7 @@ import { digestInput, findResumable, toStoredTurn } from "../resume/find-resumab
 import { InterruptedCalls } from "../resume/interrupted-calls.ts";
 import { mayHaveOpenCalls, type StandingEvaluation, standingSlice } from "../resume/standing.ts";
 import { addEarlierTurns } from "./add-earlier-turns.ts";
+import { traceSlice } from "./trace-slice.ts";
 
 /** Where an evaluation on a stored session starts. */
 export interface EvaluationStart {
@@ -42,7 +43,7 @@ export async function findStart(
   settings: LoopSettings,
 ): Promise<EvaluationStart> {
   const { session, input } = settings;
-  session.register(standingSlice).register(earlierTurnsSlice);
+  session.register(standingSlice).register(earlierTurnsSlice).register(traceSlice);
   const inputDigest = await digestInput(input);
   const standing = findResumable(settings, { promptName: prompt.name, adapterName, inputDigest });
   const mark = session[storedSession]?.takeMark();
@@ -65,8 +66,9 @@ export async function startEvaluation(
   const earlier = entries.slice(0, entries.findLastIndex(isTurn));
   const turn = await resumeClient(client, standing.last, earlier, rendered);
   await addEarlierTurns(progress, earlier, tools);
-  progress.resume(turn, { turns: standing.last.turn, usage: standing.usage });
-  guard.recordEarlier(standing.usage);
+  const { usage, costUsd } = standing;
+  progress.resume(turn, { turns: standing.last.turn, usage, costUsd });
+  guard.recordEarlier(usage, progress.costs.total ?? 0);
   const interrupted = new InterruptedCalls(standing);
   return { number: standing.last.turn, turn, interrupted, earlier: earlier.filter(isTurn) };
 }
@@ -75,7 +77,7 @@ export async function startEvaluation(
 export async function readStoredAnswer(
   client: ModelClient,
   progress: Progress,
-  { last, usage, entries }: StoredAnswer,
+  { last, usage, costUsd, entries }: StoredAnswer,
   { rendered, tools }: Pick<Evaluation, "rendered" | "tools">,
 ): Promise<Turn> {
   const index = entries.findLastIndex(isTurn);
@@ -84,20 +86,22 @@ export async function readStoredAnswer(
   const { hostedCalls } = turn;
   const complete = entries.map((entry, at) => (at === index ? { ...entry, hostedCalls } : entry));
   await addEarlierTurns(progress, complete, tools);
-  progress.resume(null, { turns: last.turn, usage });
+  progress.resume(null, { turns: last.turn, usage, costUsd });
   return turn;
 }
 
 /** Returns the stored answer of the evaluation to continue; `null` if it has none yet. */
 export function findStoredAnswer({ standing, entries }: EvaluationStart): StoredAnswer | null {
   if (!standing?.isDone || !standing.last) return null;
-  return { last: standing.last, usage: standing.usage, entries };
+  const { last, usage, costUsd } = standing;
+  return { last, usage, costUsd, entries };
 }
 
 /** The result of {@link readStoredAnswer}. */
 export interface StoredAnswer extends Pick<EvaluationStart, "entries"> {
   readonly last: TurnCompleted;
   readonly usage: TokenUsage;
+  readonly costUsd: number | undefined;
 }
 
 /** Lets the client prepare to continue after the last stored turn. */

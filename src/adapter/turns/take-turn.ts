@@ -1,5 +1,6 @@
 import { raceAbort } from "../../base/clock.ts";
 import type { WorkspaceManifest } from "../../prompt/sections/workspace-slice.ts";
+import { runObserved } from "../../session/event-bus.ts";
 import type { ApprovableCall } from "../approvals/approvable-call.ts";
 import { decideCall } from "../calls/decide-call.ts";
 import type { Evaluation } from "../evaluation.ts";
@@ -46,13 +47,21 @@ export async function takeTurn(
     ...(observer && { observer }),
     ...createSubmission(evaluation, next.turn),
   };
-  const attempt = async () => {
+  const attempt = () => {
     observer?.onRestart();
-    return await raceAbort(client.send(request), signal);
+    return raceAbort(client.send(request), guard.abortSignal);
   };
-  const turn = await retryThrottled(attempt, { ...settings, signal, deadline });
+  const { id: sessionId, bus } = evaluation.session;
+  const work = { sessionId, turn: next.turn, wantsJson: rendered.outputSchema !== null };
+  const answer = await runObserved(bus, { type: "turn", ...work }, () =>
+    retryThrottled(attempt, { ...settings, signal, deadline }),
+  );
+  const times = { startedAt: started, endedAt: clock.now() };
+  guard.record(answer, times);
+  const costUsd = evaluation.costs.add(answer, times) ?? undefined;
+  const turn = costUsd === answer.costUsd ? answer : { ...answer, costUsd };
   observer?.onCompleted(turn);
-  publishTurn(evaluation, turn, { turn: next.turn, durationMs: clock.now() - started });
+  publishTurn(evaluation, turn, { turn: next.turn, durationMs: times.endedAt - started });
   return turn;
 }
 

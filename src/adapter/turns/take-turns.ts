@@ -4,14 +4,14 @@ import { EvaluationParkedError } from "../approvals/evaluation-parked-error.ts";
 import { collectFeedback } from "../calls/collect-feedback.ts";
 import { runDelegatedCall, runHostedCall } from "../calls/run-hosted-call.ts";
 import { runToolCalls } from "../calls/run-tool-calls.ts";
-import type { Evaluation, Progress } from "../evaluation.ts";
+import { type Evaluation, type Progress, readVisibility, toRenderedFields } from "../evaluation.ts";
 import type { LoopSettings } from "../loop-options.ts";
 import type { HostedCall, ModelClient, ToolChoice, Turn } from "../model-client.ts";
+import { preparePrompt } from "../prepare-prompt.ts";
 import { passBarrier } from "../resume/barrier.ts";
 import type { InterruptedCalls } from "../resume/interrupted-calls.ts";
 import { relaxToolChoice } from "../tool-choice.ts";
 import { deliverAnswer } from "./deliver-answer.ts";
-import { renderIfChanged } from "./render-if-changed.ts";
 import type { ResumedEvaluation } from "./start-evaluation.ts";
 import { type NextTurn, takeTurn } from "./take-turn.ts";
 
@@ -42,9 +42,8 @@ export async function takeTurns(
     const next = { turn, input: turn === 1 ? input : [], ...settled, toolChoice };
     const answer = await takeTurn(evaluation, client, settings, next);
     progress.add(answer);
-    guard.record(answer.usage);
     if (evaluation.isDurable) await passBarrier(evaluation, "turn-completed");
-    settled = await settleTurn(answer, evaluation, progress, null);
+    settled = isAnswer(answer) ? null : await settleTurn(answer, evaluation, progress, null);
     if (!settled) return answer;
     await prepareNext(answer);
   }
@@ -55,6 +54,11 @@ export async function takeTurns(
     if (toolChoice !== "auto") toolChoice = relaxToolChoice(toolChoice, turn, evaluation.rendered);
     evaluation = await renderIfChanged(evaluation, client, settings);
   }
+}
+
+/** Whether a turn has no calls at all. */
+function isAnswer({ toolCalls, hostedCalls, delegatedCalls = [], continues }: Turn): boolean {
+  return !continues && toolCalls.length + hostedCalls.length + delegatedCalls.length === 0;
 }
 
 /** The next request's content about a turn's calls. */
@@ -111,4 +115,24 @@ function relaxAfterEarlier(
     relaxed = relaxToolChoice(relaxed, { toolCalls, hostedCalls, delegatedCalls }, rendered);
   }
   return relaxed;
+}
+
+/**
+ * Renders the prompt again if the visibility of a section changed, or what a prepared section offers. The
+ * conversation continues.
+ */
+async function renderIfChanged(
+  evaluation: Evaluation,
+  client: ModelClient,
+  settings: LoopSettings,
+): Promise<Evaluation> {
+  const { guard, sections } = evaluation;
+  const visibility = readVisibility(evaluation);
+  if (visibility === evaluation.visibility && !sections?.isStale) return evaluation;
+  guard.enter("render");
+  await sections?.prepare();
+  // The tool choice was checked at first. Its tools may be in sections that are closed now.
+  const checked = { ...settings, toolChoice: "auto" } as const;
+  const rendered = preparePrompt(evaluation.prompt, client, checked, evaluation);
+  return { ...evaluation, ...toRenderedFields(rendered, settings.toolChoice), visibility };
 }
