@@ -4,7 +4,7 @@ import { completeEvaluateOptions } from "../adapter/loop-options.ts";
 import type { PromptResponse } from "../adapter/prompt-response.ts";
 import type { EvaluateOptions, ProviderAdapter } from "../adapter/provider-adapter.ts";
 import { streamEvaluation } from "../adapter/stream/stream-evaluation.ts";
-import { retryThrottled } from "../adapter/throttle.ts";
+import { maxThrottleWaitMs, retryThrottled } from "../adapter/throttle.ts";
 import { checkKnownKeys } from "../base/errors.ts";
 import { ThrottleError } from "../base/evaluation-errors.ts";
 import type { EvaluablePrompt, Prompt } from "../prompt/prompt.ts";
@@ -17,6 +17,8 @@ import { Conversation } from "./conversation/conversation.ts";
 import type { PromptWorkspace } from "./conversation/conversation-container.ts";
 import type { OpenAIClient } from "./http/client.ts";
 import { downloadCitedFile } from "./http/download-cited-file.ts";
+import { EgressLog } from "./http/egress-log.ts";
+import { recordRequests } from "./http/record-requests.ts";
 import type { OpenAIContainerWorkspaceSection } from "./workspace/container-workspace-section.ts";
 
 /**
@@ -66,7 +68,10 @@ export class OpenAIAdapter implements ProviderAdapter {
     const { throttle, clock, logger, random } = this.#settings;
     const workspaces = findWorkspaces(prompt);
     const { session, continue: continues = false } = given;
-    const settings = { ...this.#settings, prompt, session, continues };
+    const limit = { [maxThrottleWaitMs]: given[maxThrottleWaitMs] };
+    const egress = new EgressLog();
+    const client = recordRequests(this.#settings.client, egress);
+    const settings = { ...this.#settings, ...limit, client, egress, prompt, session, continues };
     const conversation = new Conversation(settings, workspaces);
     const held = workspaces[0]?.workspace.hold(clock);
     try {

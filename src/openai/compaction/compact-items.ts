@@ -1,6 +1,6 @@
 import type { CompactionChange } from "../../adapter/context-compacted.ts";
 import type { AdapterEvent } from "../../adapter/events.ts";
-import type { RetrySettings } from "../../adapter/throttle.ts";
+import { isWaitTooLong, type RetrySettings } from "../../adapter/throttle.ts";
 import { isPlainObject } from "../../base/freeze.ts";
 import { readNumber } from "../../base/json.ts";
 import { shortenContent } from "../../base/redact.ts";
@@ -10,6 +10,7 @@ import { toRequestError } from "../errors/request-error.ts";
 import type { RequestContext } from "../errors/request-failure.ts";
 import { hideEncryptedContent, sumEncryptedLengths } from "../history/item-bytes.ts";
 import type { OpenAIClient } from "../http/client.ts";
+import { egressNote } from "../http/egress-log.ts";
 import { HttpClient } from "../http/http-client.ts";
 import { checkJsonObject, createUnreadableError, readUsage } from "../http/json-response.ts";
 import { withRetries } from "../http/retry.ts";
@@ -64,6 +65,7 @@ export async function compactItems(
     return { ...compacted, tokensAfter, verdict };
   } catch (error) {
     signal.throwIfAborted();
+    if (isWaitTooLong(error)) throw error; // the evaluation can be resumed after the wait
     throw new CompactionError(tokens, error, promptName);
   }
 }
@@ -128,12 +130,11 @@ export async function sendCompactRequest(
   options: CompactionCallOptions,
 ): Promise<CompactedWindow> {
   const context = createCompactionContext("POST /responses/compact", client, options);
+  const call = { ...toCallOptions(options), [egressNote]: { hasHistory: true } };
   const response = await sendAndCheck(context, () =>
     client instanceof HttpClient
-      ? client
-          .post("/responses/compact", JSON.stringify(body), toCallOptions(options))
-          .then(readValue)
-      : client.responses.compact?.(body, toCallOptions(options)),
+      ? client.post("/responses/compact", JSON.stringify(body), call).then(readValue)
+      : client.responses.compact?.(body, call),
   );
   const { output } = response;
   const isWindow = Array.isArray(output) && output.length > 0 && output.every(isPlainObject);
@@ -145,19 +146,27 @@ export async function sendCompactRequest(
   };
 }
 
+/** A request whose tokens are counted. */
+export interface CountedRequest {
+  readonly text: () => string | Uint8Array;
+  readonly value: () => object;
+  /** Returns a function that computes the SHA-256 of `text` later. @default it is computed at once */
+  readonly createDigest?: () => () => string;
+}
+
 /** Counts the input tokens of a request with one `POST /responses/input_tokens`, without retries. */
 export async function countTokens(
   client: OpenAIClient,
-  request: { readonly text: () => string | Uint8Array; readonly value: () => object },
+  request: CountedRequest,
   options: CompactionCallOptions,
 ): Promise<number> {
   const context = createCompactionContext("POST /responses/input_tokens", client, options);
+  const note = { hasHistory: true, digest: request.createDigest?.() };
+  const call = { ...toCallOptions(options), [egressNote]: note };
   const response = await sendAndCheck(context, () =>
     client instanceof HttpClient
-      ? client
-          .post("/responses/input_tokens", request.text(), toCallOptions(options))
-          .then(readValue)
-      : client.responses.inputTokens?.count(request.value(), toCallOptions(options)),
+      ? client.post("/responses/input_tokens", request.text(), call).then(readValue)
+      : client.responses.inputTokens?.count(request.value(), call),
   );
   const tokens = readNumber(response, "input_tokens");
   if (tokens !== null && tokens >= 0) return tokens;

@@ -139,7 +139,7 @@ describe.each(clients)("calls that the host runs, on %s", (_, client) => {
   });
 });
 
-test("MCP approval requests are rejected if nobody approves them", async () => {
+test("MCP approval requests are rejected without an approver", async () => {
   const config = { serverLabel: "server", serverUrl: "https://mcp.example.com" };
   const { bodies } = await runScript([[mcpApprovalRequest("wipe", {})], [message("No.")]], {
     prompt: createTaskPrompt({ hostedTools: [mcpTool(config)] }),

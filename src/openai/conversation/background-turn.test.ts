@@ -17,6 +17,7 @@ import { fakeClock } from "../../testing/fake-clock.ts";
 import { recordingBus } from "../../testing/recording-bus.ts";
 import { OpenAIAdapter } from "../adapter.ts";
 import { toAdapterSettings } from "../adapter-options.ts";
+import { EgressLog } from "../http/egress-log.ts";
 import type { WireItem } from "../wire.ts";
 import { Conversation } from "./conversation.ts";
 
@@ -299,10 +300,8 @@ describe("a response that another process submitted", () => {
       clock: fakeClock({ skipsSleep: true }),
     });
     const prompt = createTaskPrompt();
-    const conversation = new Conversation({
-      ...settings,
-      ...{ prompt, session: new Session(), continues: false },
-    });
+    const own = { prompt, session: new Session(), egress: new EgressLog(), continues: false };
+    const conversation = new Conversation({ ...settings, ...own });
     const calls: string[] = [];
     const request: TurnRequest = {
       turn: 1,

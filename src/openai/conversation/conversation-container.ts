@@ -1,6 +1,7 @@
 import type { AdapterEvent } from "../../adapter/events.ts";
 import type { FinishedConversation, Omission, Turn } from "../../adapter/model-client.ts";
 import { findProgressListener } from "../../adapter/progress-listener.ts";
+import { maxThrottleWaitMs } from "../../adapter/throttle.ts";
 import { getErrorMessage } from "../../base/errors.ts";
 import { PromptEvaluationError, ThrottleError } from "../../base/evaluation-errors.ts";
 import { readRecord, readStringOrNull } from "../../base/json.ts";
@@ -90,6 +91,11 @@ export class ConversationContainer {
     return { model, containerId: this.#containerId, auto };
   }
 
+  /** Whether there is no container to prepare, keep or remove, now and at the end. */
+  get isIdle(): boolean {
+    return this.#workspace === null && this.#retained === null;
+  }
+
   /** The ids of the adapter's containers that no longer exist. */
   get lostContainers(): ReadonlySet<string> {
     return this.#workspace?.container.gone ?? NO_CONTAINERS;
@@ -158,7 +164,7 @@ export class ConversationContainer {
       return [];
     }
     this.#bind(workspace);
-    return await wrapRequestErrors(promptName, signal, async () => {
+    return await this.#runForRequest(promptName, signal, async () => {
       const prepared = await workspace.prepare(signal, { isSubmitted });
       const { containerId, notes, standingNotes } = prepared;
       this.#setContainer(containerId);
@@ -181,7 +187,7 @@ export class ConversationContainer {
     const workspace = this.#workspace;
     const id = this.#containerId;
     if (!workspace || id === null || !isContainerGone(error)) return null;
-    return await wrapRequestErrors(promptName, signal, async () => {
+    return await this.#runForRequest(promptName, signal, async () => {
       // The error may be about another container, in which earlier calls ran.
       const isAlive =
         isContainerRejection(error) && (await workspace.container.isAlive(id, signal));
@@ -201,7 +207,7 @@ export class ConversationContainer {
     const id = this.#containerId;
     if (!workspace?.isUncertain || id === null) return null;
     const error = new Error("The provider no longer has the response whose code used it.");
-    return await wrapRequestErrors(promptName, signal, () =>
+    return await this.#runForRequest(promptName, signal, () =>
       this.#fillAnother(workspace, { id, error, signal }),
     );
   }
@@ -226,6 +232,8 @@ export class ConversationContainer {
     const { turn, items } = answered;
     const ran = turn.hostedCalls.filter(({ containerId }) => containerId !== undefined);
     for (const call of ran) this.#logRun(call, answered.tools);
+    const ids = ran.map(({ containerId }) => containerId).filter((id) => id !== undefined);
+    this.#settings.egress.onContainersUsed(ids);
     const workspace = this.#workspace;
     if (!workspace) {
       this.#retained?.record(turn, this.#callerContainers);
@@ -244,6 +252,14 @@ export class ConversationContainer {
     );
     this.#introduction = null;
     return workspace.takeUsage();
+  }
+
+  /** Returns the memory limit of the containers in which a turn's code ran; `undefined` if it is unknown. */
+  findMemoryLimit({ hostedCalls }: Turn, tools: readonly WireTool[] = []): string | undefined {
+    const kind = hostedCalls.find(({ containerId }) => containerId !== undefined)?.kind;
+    if (kind === undefined) return undefined;
+    const { memoryLimit } = this.#workspace?.containerSettings ?? {};
+    return memoryLimit ?? readMemoryLimit(tools, kind) ?? undefined;
   }
 
   /** Keeps the files for other processes. Returns what the session must record, or `null`. */
@@ -315,6 +331,24 @@ export class ConversationContainer {
     return { containerId: id, notes: unsent };
   }
 
+  /**
+   * Runs `work` and wraps its error as a failure of the request. A `ThrottleError` is not wrapped: its
+   * attempts are used up, so the evaluation does not repeat it.
+   */
+  async #runForRequest<Result>(
+    promptName: string,
+    signal: AbortSignal,
+    work: () => Promise<Result>,
+  ): Promise<Result> {
+    const { [maxThrottleWaitMs]: limit } = this.#settings;
+    try {
+      return await (this.#workspace ? this.#workspace.limitWaits(limit, work) : work());
+    } catch (error) {
+      signal.throwIfAborted();
+      throw error instanceof ThrottleError ? error : createRequestFailure(error, promptName);
+    }
+  }
+
   #setContainer(containerId: string | null): void {
     this.#containerId = containerId;
     this.#retained?.recordWorkspaceContainer(containerId);
@@ -329,31 +363,19 @@ export class ConversationContainer {
     { name, kind, callId, containerId }: Turn["hostedCalls"][number],
     tools: readonly WireTool[] = [],
   ): void {
-    const tool: WireItem = { ...tools.find(({ type }) => type === kind) };
-    const container = { ...readRecord(tool, "environment"), ...readRecord(tool, "container") };
-    const memoryLimit = readStringOrNull(container, "memory_limit");
+    const memoryLimit = readMemoryLimit(tools, kind);
     this.#settings.logger.info("hosted code ran", { name, callId, containerId, memoryLimit });
   }
 }
 
-const NO_CONTAINERS: ReadonlySet<string> = new Set();
-
-/**
- * Runs `work` and wraps its error as a failure of the request. A `ThrottleError` is not wrapped: its
- * attempts are used up, so the evaluation does not repeat it.
- */
-async function wrapRequestErrors<Result>(
-  promptName: string,
-  signal: AbortSignal,
-  work: () => Promise<Result>,
-): Promise<Result> {
-  try {
-    return await work();
-  } catch (error) {
-    signal.throwIfAborted();
-    throw error instanceof ThrottleError ? error : createRequestFailure(error, promptName);
-  }
+/** Reads the memory limit of the containers that a kind of tool creates; `null` if it names one. */
+function readMemoryLimit(tools: readonly WireTool[], kind: string): string | null {
+  const tool: WireItem = { ...tools.find(({ type }) => type === kind) };
+  const container = { ...readRecord(tool, "environment"), ...readRecord(tool, "container") };
+  return readStringOrNull(container, "memory_limit");
 }
+
+const NO_CONTAINERS: ReadonlySet<string> = new Set();
 
 function createRequestFailure(cause: unknown, promptName: string): PromptEvaluationError {
   return new PromptEvaluationError(getErrorMessage(cause), { promptName, phase: "request", cause });

@@ -1,6 +1,7 @@
 import type { CompactionBackoff, CompactionChange } from "../../adapter/context-compacted.ts";
 import type { AdapterEvent } from "../../adapter/events.ts";
 import type { Turn } from "../../adapter/model-client.ts";
+import { isWaitTooLong } from "../../adapter/throttle.ts";
 import { raceAbort } from "../../base/clock.ts";
 import { getErrorMessage } from "../../base/errors.ts";
 import type { UnknownRecord } from "../../base/json.ts";
@@ -114,14 +115,19 @@ export class ConversationWindow {
     return enabled && strategy === "server" ? this.#pacer.limit : null;
   }
 
-  /** Compacts the history if the next request would exceed the threshold. Returns whether it did. */
-  async compactIfNeeded(history: History, measured: MeasuredRequest): Promise<boolean> {
+  /** Whether the request may be too long, as far as its size tells. `compactIfNeeded` does nothing otherwise. */
+  mayNeedCompaction(history: History, base: RequestBase): boolean {
     const { compaction } = this.#settings;
     if (!compaction.enabled || compaction.strategy !== "endpoint") return false;
-    this.#baseBytes = measured.base.text.length * MAX_BYTES_PER_CHARACTER;
+    this.#baseBytes = base.text.length * MAX_BYTES_PER_CHARACTER;
     if (history.length === this.#itemsAfterCompaction) return false;
     if (this.#estimateMaxTokens(history) <= this.#pacer.limit) return false;
-    if (!isCompactable(history)) return false;
+    return isCompactable(history);
+  }
+
+  /** Compacts the history if the next request would exceed the threshold. Returns whether it did. */
+  async compactIfNeeded(history: History, measured: MeasuredRequest): Promise<boolean> {
+    if (!this.mayNeedCompaction(history, measured.base)) return false;
     const tokens = await this.#countTokens(history, measured);
     if (tokens === null) return false;
     this.#lastCount = { tokens, bytes: history.byteLength, base: this.#baseBytes };
@@ -231,6 +237,7 @@ export class ConversationWindow {
     const fields = pickCountedFields(base.value);
     const request = {
       text: () => history.toRequestBody(JSON.stringify(fields)),
+      createDigest: () => history.createDigest(() => JSON.stringify(fields)),
       value: () => history.toRequestValue(fields),
     };
     const options = { signal, timeoutMs, secrets: base.secrets };
@@ -238,6 +245,7 @@ export class ConversationWindow {
       return await withRetries(() => countTokens(client, request, options), this.#settings, signal);
     } catch (error) {
       signal.throwIfAborted();
+      if (isWaitTooLong(error)) throw error; // the evaluation can be resumed after the wait
       const refusal = error instanceof OpenAIRequestError ? error : null;
       if (refusal?.status === 404) return this.#lastCount?.tokens ?? null;
       // The provider cannot read the history. The request itself reports that better than a compaction.

@@ -1,3 +1,4 @@
+import type { EgressReport } from "../../adapter/egress/egress-report.ts";
 import { type AdapterEvent, publishEvent } from "../../adapter/events.ts";
 import type {
   FinishedConversation,
@@ -29,7 +30,7 @@ import {
   toOutputItem,
 } from "../request/request.ts";
 import { checkHostedTools, toWireEntries } from "../request/tool-support.ts";
-import { createUserMessages } from "../request/user-messages.ts";
+import { createTextMessage, createUserMessages } from "../request/user-messages.ts";
 import { readHostedCalls, readResponse } from "../response/response.ts";
 import type { WireItem } from "../wire.ts";
 import { attemptExchange, toEvaluationError } from "./attempt-exchange.ts";
@@ -50,6 +51,7 @@ import type { RequestBase } from "./send-request.ts";
 export class Conversation implements ModelClient {
   readonly adapterName = "openai";
   readonly canContinue = true;
+  readonly model: string;
   readonly hostedTools: readonly HostedTool[];
   readonly #settings: ConversationSettings;
   readonly #container: ConversationContainer;
@@ -60,12 +62,13 @@ export class Conversation implements ModelClient {
   /** The last turn, if the provider runs responses in the background. */
   #background: BackgroundTurn | null = null;
   /** The messages with the prompt's attachments and the user's input. */
-  #userMessages: Promise<readonly WireItem[]> | null = null;
+  #userMessages: readonly WireItem[] | null = null;
   /** The last request that was answered, without its input. */
   #lastRequest: (Pick<TurnWork["request"], "rendered"> & Pick<TurnWork, "base">) | null = null;
 
   constructor(settings: ConversationSettings, workspaces: readonly PromptWorkspace[] = []) {
     this.#settings = settings;
+    this.model = settings.model;
     this.hostedTools = settings.hostedTools;
     const publish = (event: AdapterEvent) => this.#publish(event);
     this.#container = new ConversationContainer(settings, workspaces, publish);
@@ -91,8 +94,10 @@ export class Conversation implements ModelClient {
   async send(request: TurnRequest): Promise<Turn> {
     const work = await this.#prepare(request);
     try {
-      await this.#append(work);
-      await this.#compactIfNeeded(work);
+      this.#append(work);
+      if (this.#window.mayNeedCompaction(work.conversation.history, work.base)) {
+        await this.#compactIfNeeded(work);
+      }
       const answer = await this.#exchange(work);
       return await this.#absorb(work, answer);
     } catch (error) {
@@ -125,8 +130,12 @@ export class Conversation implements ModelClient {
   async finish({ signal }: { readonly signal: AbortSignal }): Promise<FinishedConversation> {
     const history = this.#history?.history;
     if (!history || !this.#lastRequest) return { usage: noUsage };
-    const files = await this.#container.finish(signal);
-    await this.#window.onFinish(history, { ...this.#lastRequest, signal });
+    const files = this.#container.isIdle
+      ? { usage: noUsage }
+      : await this.#container.finish(signal);
+    if (this.#window.mayNeedCompaction(history, this.#lastRequest.base)) {
+      await this.#window.onFinish(history, { ...this.#lastRequest, signal });
+    }
     const compactionChanges = this.#window.takeChanges();
     // Before the usage is taken: if the process is lost before it is stored, the step has it.
     const step = compactionChanges.length > 0 && { history: this.#takeStep(history) };
@@ -141,8 +150,13 @@ export class Conversation implements ModelClient {
 
   /** Removes the files and containers that were created only for this conversation. */
   async end(): Promise<void> {
-    await this.#background?.close();
-    await this.#container.close();
+    if (this.#background) await this.#background.close();
+    if (!this.#container.isIdle) await this.#container.close();
+  }
+
+  /** Ends the record of requests, and returns a function that creates the report. */
+  egress(): () => EgressReport {
+    return this.#settings.egress.close();
   }
 
   /** Yields each hosted tool's output, which covers the calls of every turn and the last turn's text. */
@@ -152,30 +166,43 @@ export class Conversation implements ModelClient {
 
   /** Step 1: prepares the container, the request and the history. */
   async #prepare(request: TurnRequest): Promise<TurnWork> {
-    const { rendered, input = [] } = request;
+    const { rendered, input = [], signal } = request;
     const { compaction } = this.#settings;
     if (compaction.zdrMode) checkZeroRetentionInput(input, compaction);
-    const isSubmitted = request.submittedId !== undefined && this.#getBackground(request) !== null;
-    const { signal } = request;
-    const notes = await this.#container.prepare(rendered.promptName, { signal, isSubmitted });
-    const kept = await this.#container.keepFiles();
-    if (kept) await request.onKept?.(kept);
+    const notes = this.#container.isIdle ? [] : await this.#prepareContainer(request);
     this.#history ??= this.#startHistory(request);
     const base = this.#getRequestBase(request);
-    await this.#container.checkNamed(base.value.tools ?? [], rendered.promptName, signal);
+    const { tools = [] } = base.value;
+    if (tools.length > 0) await this.#container.checkNamed(tools, rendered.promptName, signal);
+    const hasUserMessages = request.turn === 1 && rendered.attachments.length + input.length > 0;
+    if (hasUserMessages) this.#userMessages ??= await loadUserMessages(request);
     this.#history.startTurn();
     return { request, conversation: this.#history, notes, base, items: [] };
   }
 
+  /** Prepares the container. Returns the notes that the model must read before it continues. */
+  async #prepareContainer(request: TurnRequest): Promise<readonly string[]> {
+    const { rendered, signal } = request;
+    const isSubmitted = request.submittedId !== undefined && this.#getBackground(request) !== null;
+    const notes = await this.#container.prepare(rendered.promptName, { signal, isSubmitted });
+    const kept = await this.#container.keepFiles();
+    if (kept) await request.onKept?.(kept);
+    return notes;
+  }
+
   /** Step 2: adds the tool results and notes since the last request to the history. */
-  async #append(work: TurnWork): Promise<void> {
+  #append(work: TurnWork): void {
     const { request, conversation, notes } = work;
-    const items = await this.#createNewItems(request);
+    const items = this.#createNewItems(request);
     const { lostContainers } = this.#container;
     const { turn, rendered } = request;
     const prompt = this.#getPromptTexts(rendered);
     conversation.append({ turn, prompt, items, notes, lostContainers });
     work.items = [...items, ...notes.map(developerMessage)];
+    const { answers, delegatedResults } = request;
+    const { egress } = this.#settings;
+    egress.addToolOutputs(delegatedResults.map(({ callId }) => callId));
+    egress.addToolOutputs(answers.map(({ call }) => call.callId));
   }
 
   /** Step 3: compacts a history that is too long, this turn's items included. */
@@ -211,7 +238,7 @@ export class Conversation implements ModelClient {
     );
   }
 
-  async #attempt(work: TurnWork) {
+  #attempt(work: TurnWork): Promise<RawResponse | OpenAIRequestError> {
     const { conversation, base, request } = work;
     const { signal, observer, turn, rendered } = request;
     const getEntries = () => this.#toEntries(rendered);
@@ -219,7 +246,7 @@ export class Conversation implements ModelClient {
     const { history } = conversation;
     const renew = () => this.#renewRequest(work);
     const exchange = { history, base, signal, listener, renew };
-    return await attemptExchange(exchange, this.#settings, this.#getBackground(request));
+    return attemptExchange(exchange, this.#settings, this.#getBackground(request));
   }
 
   /** Returns the turn's state in the background. Attempts of the same turn share it. */
@@ -241,8 +268,11 @@ export class Conversation implements ModelClient {
     const getEntries = () => this.#toEntries(rendered);
     const reading = { rendered, codecs, requestId, secrets, getEntries };
     const { turn, items } = readResponse(value, reading);
-    const usage = await this.#container.afterTurn({ turn, items, tools: base.value.tools }, signal);
-    const workspace = (await this.#container.keepFiles()) ?? undefined;
+    const answered = { turn, items, tools: base.value.tools };
+    const { isIdle } = this.#container;
+    const hasContainer = !isIdle || turn.hostedCalls.length > 0;
+    const usage = hasContainer ? await this.#container.afterTurn(answered, signal) : noUsage;
+    const workspace = isIdle ? undefined : ((await this.#container.keepFiles()) ?? undefined);
     // Nothing fails from here: the conversation changes completely or not at all.
     conversation.completeTurn(items);
     const added = { sent: work.items, answer: items };
@@ -254,7 +284,8 @@ export class Conversation implements ModelClient {
     const step = this.#takeStep(history, { items: added });
     const compactionChanges = this.#window.takeChanges();
     const sum = addUsage(turn.usage, own);
-    return { ...turn, usage: sum, history: step, compactionChanges, workspace };
+    const containerTier = this.#container.findMemoryLimit(turn, base.value.tools);
+    return { ...turn, usage: sum, history: step, compactionChanges, workspace, containerTier };
   }
 
   /** Returns the changes of the history. In a stored session, the evaluation can be resumed after them. */
@@ -293,13 +324,10 @@ export class Conversation implements ModelClient {
   }
 
   /** Creates the items for everything since the last request, in the order that the model reads them. */
-  async #createNewItems(request: TurnRequest): Promise<readonly WireItem[]> {
-    const { turn, rendered, input = [], answers, delegatedResults, notes } = request;
-    const isFirst = turn === 1 && rendered.attachments.length + input.length > 0;
-    if (isFirst) this.#userMessages ??= createUserMessages(rendered.attachments, input);
-    const messages = isFirst ? await this.#userMessages : null;
+  #createNewItems(request: TurnRequest): readonly WireItem[] {
+    const { turn, answers, delegatedResults, notes } = request;
     return [
-      ...(messages ?? []),
+      ...((turn === 1 && this.#userMessages) || []),
       ...delegatedResults.flatMap((call) => this.#hosted.createAnswer(call)),
       ...answers.map((answer) => ({ ...toOutputItem(answer) })),
       ...notes.map(developerMessage),
@@ -329,10 +357,16 @@ export class Conversation implements ModelClient {
 
   #publish(...events: readonly AdapterEvent[]): void {
     const { session, prompt, clock } = this.#settings;
-    const [first, ...others] = events;
-    if (first)
-      publishEvent({ session, prompt, adapterName: this.adapterName, clock }, first, ...others);
+    publishEvent({ session, prompt, adapterName: this.adapterName, clock }, ...events);
   }
+}
+
+/** Creates the messages with the prompt's attachments and the user's input. Only files take time. */
+function loadUserMessages({
+  rendered: { attachments },
+  input = [],
+}: TurnRequest): readonly WireItem[] | Promise<readonly WireItem[]> {
+  return createTextMessage(attachments, input) ?? createUserMessages(attachments, input);
 }
 
 /** The state of one turn during the steps of `send`. */

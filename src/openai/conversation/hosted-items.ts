@@ -1,5 +1,7 @@
+import { OutputsOnDemand } from "../../adapter/create-response.ts";
 import type { HostedCall } from "../../adapter/model-client.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
+import { defaultCodecs } from "../codecs/index.ts";
 import { withoutText } from "../codecs/message-text.ts";
 import { mayBeHosted, type ResumePoint, type TurnItems } from "../history/resume-point.ts";
 import { mapTools } from "../response/response.ts";
@@ -42,13 +44,24 @@ export class HostedItems {
     return tool && codec?.answer ? [codec.answer(call, tool)] : [];
   }
 
-  /** Yields each hosted tool's output, which covers the calls of every turn and the last turn's text. */
-  *readOutputs(): Iterable<readonly [name: string, output: unknown]> {
+  /**
+   * Returns each hosted tool's output, which covers the calls of every turn and the last turn's text. Throws if a
+   * codec cannot read its items. The built-in ones always can, so their outputs are read on demand.
+   */
+  readOutputs(): Iterable<readonly [name: string, output: unknown]> {
+    const isBuiltIn = [...this.#tools.values()].every(({ kind }) => {
+      const codec = this.#settings.codecs.get(kind);
+      return !codec || defaultCodecs.includes(codec);
+    });
+    return isBuiltIn ? new OutputsOnDemand(() => this.#parseOutputs()) : this.#parseOutputs();
+  }
+
+  #parseOutputs(): readonly (readonly [name: string, output: unknown])[] {
     const last = this.#turns.at(-1) ?? [];
     const items = [...this.#turns.slice(0, -1).flat().map(withoutText), ...last];
     const { codecs, prompt } = this.#settings;
     const rendered = { promptName: prompt.name, hostedTools: [...this.#tools.values()] };
-    yield* mapTools({ rendered, codecs }, (codec, tool) => {
+    return mapTools({ rendered, codecs }, (codec, tool) => {
       const output = codec.parseOutput(items, tool);
       return output === null || output === undefined ? [] : [[tool.name, output] as const];
     });

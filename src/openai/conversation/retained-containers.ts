@@ -1,5 +1,6 @@
 import type { AdapterEvent } from "../../adapter/events.ts";
 import type { Turn } from "../../adapter/model-client.ts";
+import { maxThrottleWaitMs } from "../../adapter/throttle.ts";
 import { getErrorMessage } from "../../base/errors.ts";
 import { workspaceSlice } from "../../prompt/sections/workspace-slice.ts";
 import type { Session } from "../../session/session.ts";
@@ -67,9 +68,10 @@ export class RetainedContainers {
     const { client, logger } = this.#settings;
     const calls = new ContainerCalls(client);
     const { signal } = new AbortController(); // removes data even after an abort
+    const retry = { ...this.#settings, [maxThrottleWaitMs]: undefined }; // and after any wait
     for (const id of ids) {
       try {
-        await withRetries(() => calls.remove(id, { signal }), this.#settings, signal);
+        await withRetries(() => calls.remove(id, { signal }), retry, signal);
         this.onDeleted(id);
       } catch (error) {
         const problem = getErrorMessage(error);

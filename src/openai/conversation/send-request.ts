@@ -1,7 +1,10 @@
+import type { RetrySettings } from "../../adapter/throttle.ts";
 import type { AdapterSettings, DeliveryState } from "../adapter-settings.ts";
 import type { History } from "../history/history.ts";
 import type { RawResponse } from "../http/background-calls.ts";
+import type { OpenAIClient } from "../http/client.ts";
 import { receiveFromClient } from "../http/client-stream.ts";
+import { egressNote } from "../http/egress-log.ts";
 import type { StreamReceiver } from "../http/http.ts";
 import { HttpClient } from "../http/http-client.ts";
 import { getRequestId } from "../http/json-response.ts";
@@ -21,7 +24,7 @@ export interface RequestBase {
 /** The adapter settings that an exchange uses. */
 export type ExchangeSettings = Pick<
   AdapterSettings,
-  "client" | "timeoutMs" | "logger" | "delivery" | "throttle" | "clock" | "random"
+  "client" | "timeoutMs" | "logger" | "delivery" | keyof RetrySettings
 >;
 
 /** One request and its observer. */
@@ -39,34 +42,58 @@ export interface Exchange {
 export const REQUEST = "POST /responses";
 
 /** Sends `POST /responses`. If the adapter streams, the events are passed to `receiver`. */
-export async function sendRequest(
-  { history, base, signal }: Exchange,
+export function sendRequest(
+  exchange: Exchange,
   { client, timeoutMs, delivery }: ExchangeSettings,
   receiver: StreamReceiver,
 ): Promise<RawResponse> {
-  const { headers, secrets } = base;
+  const { history, base, signal } = exchange;
+  const { headers } = base;
   const fields = { ...toBackgroundFields(base, delivery), ...toStreamFields(delivery) };
+  const getText = () => addFields(base.text, fields);
+  const body = history.toRequestBody(getText());
+  const isStored = base.value.store !== false || delivery.isBackground;
+  const digest = history.createDigest(getText);
+  const note = { isStored, hasHistory: true, bytes: body.length, digest };
+  const noted = { signal, headers, [egressNote]: note };
   if (client instanceof HttpClient) {
-    // After the other fields, so that requests with the same prompt begin alike.
-    const added = JSON.stringify(fields).slice(1);
-    const text = added === "}" ? base.text : `${base.text.slice(0, -1)},${added}`;
-    const body = history.toRequestBody(text);
-    const options = { signal, headers };
     return delivery.isStreamed
-      ? await client.postStreamed("/responses", body, receiver, options)
-      : await client.post("/responses", body, options);
+      ? client.postStreamed("/responses", body, receiver, noted)
+      : client.post("/responses", body, noted);
   }
-  const options = { maxRetries: 0, signal, timeout: timeoutMs, headers };
-  const call = client.responses.create(
-    { ...history.toRequestValue(base.value), ...fields },
-    options,
-  );
-  if (delivery.isStreamed) {
-    const context = { request: REQUEST, signal, secrets, timeoutMs };
+  const options = { maxRetries: 0, timeout: timeoutMs, ...noted };
+  const value = { ...history.toRequestValue(base.value), ...fields };
+  return sendWithClient(client.responses.create(value, options), {
+    ...{ exchange, options, receiver, isStreamed: delivery.isStreamed },
+  });
+}
+
+/** Receives the response of the official client, or of one like it. */
+async function sendWithClient(
+  call: ReturnType<OpenAIClient["responses"]["create"]>,
+  { exchange, options, receiver, isStreamed }: ClientCall,
+): Promise<RawResponse> {
+  const { base, signal } = exchange;
+  if (isStreamed) {
+    const { secrets } = base;
+    const context = { request: REQUEST, signal, secrets, timeoutMs: options.timeout };
     return await receiveFromClient(call, { options, context }, receiver);
   }
   const value: unknown = await call;
   return { value, requestId: getRequestId(value) };
+}
+
+interface ClientCall {
+  readonly exchange: Exchange;
+  readonly options: { readonly timeout: number };
+  readonly receiver: StreamReceiver;
+  readonly isStreamed: boolean;
+}
+
+/** Adds fields to JSON, after its own, so that requests with the same prompt begin alike. */
+function addFields(text: string, fields: object): string {
+  const added = JSON.stringify(fields).slice(1);
+  return added === "}" ? text : `${text.slice(0, -1)},${added}`;
 }
 
 /** Creates the fields that make the provider run the response without this connection. */

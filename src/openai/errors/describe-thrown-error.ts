@@ -1,5 +1,5 @@
 import { getErrorMessage, WinkError } from "../../base/errors.ts";
-import { redactError } from "../../base/redact.ts";
+import { redactError, redactText } from "../../base/redact.ts";
 import {
   type DescribedFailure,
   PROXY_REMEDY,
@@ -52,12 +52,17 @@ function diagnose(thrown: unknown, context: RequestContext): Diagnosis {
   if (!isFromFetch && !isNetwork) {
     return { reason: "unknown", problem: `failed: ${last}` };
   }
-  const problem = response ? `lost its connection during the response: ${last}` : `failed: ${last}`;
+  const prefix = response ? "lost its connection during the response" : "failed";
   // This package's own errors are wrong uses, such as of a closed local provider: they stay wrong.
-  if (chain.some((link) => link instanceof WinkError)) {
-    return { reason: "network", problem, shouldRetry: false };
+  const own = chain.find((link) => link instanceof WinkError);
+  if (own) {
+    const message = redactText(own.message, secrets);
+    // A replayed request that differs from its recording has a diff, whose lines matter.
+    const text = message.includes("\n") ? message : toOneLine(message);
+    return { reason: "network", problem: `${prefix}: ${text}`, shouldRetry: false };
   }
-  return { reason: "network", problem, remedy: "Check baseURL and the network." };
+  const remedy = "Check baseURL and the network.";
+  return { reason: "network", problem: `${prefix}: ${last}`, remedy };
 }
 
 const TIMEOUT = /^(?:UND_ERR_(?:CONNECT|HEADERS|BODY)_TIMEOUT|ETIMEDOUT)$/;

@@ -227,6 +227,11 @@ export class History {
     return this.#contents.bytes.toRequest(rest);
   }
 
+  /** Returns a function that computes the SHA-256 of the request that `toRequestBody` returns now, at any time. */
+  createDigest(getRest: () => string): () => string {
+    return this.#contents.bytes.createDigest(getRest);
+  }
+
   /** Returns the request as a value, for clients that serialize it themselves. */
   toRequestValue<Rest extends object>(rest: Rest): { readonly input: readonly WireItem[] } & Rest {
     return { input: this.items.map((item) => toSentItem(item, this.#storage)), ...rest };

@@ -1,6 +1,7 @@
 import { getErrorMessage, WinkError } from "../../base/errors.ts";
 import { findJsonProblem } from "../../base/json.ts";
 import { quoteValue } from "../../base/quote-value.ts";
+import { RequestHash } from "../request-hash.ts";
 import type { WireItem } from "../wire.ts";
 
 /** Serializes an item to JSON. Throws `WinkError` if that is not possible. */
@@ -24,6 +25,9 @@ export class ItemBytes {
   #end = 0;
   /** The end offset of each item. */
   #ends: number[] = [];
+  /** The hash of the items up to `#hashedEnd`; `null` before the first digest. */
+  #hash: RequestHash | null = null;
+  #hashedEnd = 0;
 
   constructor() {
     this.#end = this.#write(OPENING, 0);
@@ -69,6 +73,28 @@ export class ItemBytes {
   toRequest(rest: string): Uint8Array<ArrayBuffer> {
     const end = this.#write(`],${rest.slice(1)}`, this.#end);
     return this.#bytes.subarray(0, end);
+  }
+
+  /**
+   * Returns a function that computes the SHA-256 of a request with the present items, at any time. Digests of later
+   * requests continue from it, so the digests of a whole conversation read its bytes once.
+   */
+  createDigest(getRest: () => string): () => string {
+    const end = this.#end;
+    return () =>
+      this.#hashItems(end)
+        .update(`],${getRest().slice(1)}`)
+        .digest();
+  }
+
+  #hashItems(end: number): RequestHash {
+    if (!this.#hash || end < this.#hashedEnd) {
+      this.#hash = new RequestHash();
+      this.#hashedEnd = 0;
+    }
+    this.#hash.update(this.#bytes.subarray(this.#hashedEnd, end));
+    this.#hashedEnd = end;
+    return this.#hash.copy();
   }
 
   #findStart(index: number): number {

@@ -14,6 +14,7 @@ import { readSecrets } from "../secrets.ts";
 import type { WireItem } from "../wire.ts";
 import type { CallOptions, NewContainer, OpenAIClient, PageQuery } from "./client.ts";
 import { downloadContainerFile, saveContainerFile } from "./download.ts";
+import { type EgressNote, egressNote } from "./egress-log.ts";
 import { toUrlSegment } from "./http.ts";
 import { checkJsonObject, createUnreadableError } from "./json-response.ts";
 
@@ -32,6 +33,12 @@ export interface ContainerFile {
 /** Options of one container request. */
 export interface ContainerCallOptions {
   readonly signal?: AbortSignal | undefined;
+}
+
+/** Options of an upload to a container. */
+export interface ContainerUploadOptions extends ContainerCallOptions {
+  /** Describes the file in the report of what was sent. @default its size */
+  readonly note?: EgressNote | undefined;
 }
 
 /** Options for downloading a file from a container. */
@@ -94,7 +101,7 @@ export class ContainerCalls {
   async upload(
     containerId: string,
     file: File,
-    options: ContainerCallOptions = {},
+    options: ContainerUploadOptions = {},
   ): Promise<ContainerFile> {
     const { created, given, context } = await this.#createFile(containerId, { file }, options);
     if (created.bytes === file.size) return created;
@@ -174,11 +181,14 @@ export class ContainerCalls {
   async #createFile(
     containerId: string,
     body: { file: File } | { file_id: string },
-    options: ContainerCallOptions,
+    options: ContainerUploadOptions,
   ) {
     const context = this.#createContext(`POST ${toContainerPath(containerId)}/files`, options);
     const { files } = this.#client.containers;
-    const given = await sendCall(context, (call) => files.create(containerId, body, call));
+    const noted = options.note && { [egressNote]: options.note };
+    const given = await sendCall(context, (call) =>
+      files.create(containerId, body, { ...call, ...noted }),
+    );
     const created = parseFile(checkJsonObject(given, context), context);
     return { created, given, context };
   }

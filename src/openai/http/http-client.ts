@@ -6,6 +6,7 @@ import {
   type OpenAIClientConfig,
   resolveClientSettings,
 } from "./client-config.ts";
+import type { EgressLog } from "./egress-log.ts";
 import { Http, type SendOptions, type StreamReceiver, toUrlSegment } from "./http.ts";
 import { attachRequestId, type JsonResponse } from "./json-response.ts";
 import type { Multipart } from "./transport.ts";
@@ -16,6 +17,13 @@ import type { Multipart } from "./transport.ts";
  */
 export function openAIClient(config: OpenAIClientConfig = {}): OpenAIClient {
   return new HttpClient(config);
+}
+
+/** Options of an {@link HttpClient}. */
+interface HttpClientOptions {
+  readonly clock?: Clock;
+  /** The connections of another client, whose config is used. @default its own */
+  readonly shared?: { readonly settings: ClientSettings; readonly http: Http };
 }
 
 /**
@@ -29,9 +37,10 @@ export class HttpClient implements OpenAIClient {
   readonly containers: OpenAIClient["containers"];
   readonly files: OpenAIClient["files"];
 
-  constructor(config: OpenAIClientConfig = {}, { clock = systemClock }: { clock?: Clock } = {}) {
-    this.#settings = resolveClientSettings(config);
-    this.#http = new Http(this.#settings, clock);
+  constructor(config: OpenAIClientConfig = {}, options: HttpClientOptions = {}) {
+    const { clock = systemClock, shared } = options;
+    this.#settings = shared?.settings ?? resolveClientSettings(config);
+    this.#http = shared?.http ?? new Http(this.#settings, clock);
     this.responses = Object.freeze({
       create: async (body: object, options?: CallOptions) =>
         attachRequestId(await this.post("/responses", JSON.stringify(body), options)),
@@ -64,6 +73,12 @@ export class HttpClient implements OpenAIClient {
     return this.#settings.secrets;
   }
 
+  /** Returns a client that uses the same connections, and records its requests. */
+  record(log: EgressLog): HttpClient {
+    const shared = { settings: this.#settings, http: this.#http.record(log) };
+    return new HttpClient({}, { shared });
+  }
+
   /** Posts serialized JSON. */
   async post(
     path: string,
@@ -74,14 +89,14 @@ export class HttpClient implements OpenAIClient {
   }
 
   /** Posts serialized JSON that asks for a stream, and passes the events to `receiver`. */
-  async postStreamed(
+  postStreamed(
     path: string,
     body: string | Uint8Array,
     receiver: StreamReceiver,
     options?: CallOptions,
   ): Promise<JsonResponse> {
     const call = { method: "POST", path, body, type: "application/json" } as const;
-    return await this.#http.requestStream(call, receiver, options);
+    return this.#http.requestStream(call, receiver, options);
   }
 
   /** Passes the events of an existing response to `receiver`. */

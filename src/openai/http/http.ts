@@ -12,6 +12,7 @@ import type { HeaderLookup } from "../errors/retry-after.ts";
 import { readRequestIdHeader } from "../secrets.ts";
 import type { WireItem } from "../wire.ts";
 import type { ClientSettings } from "./client-config.ts";
+import { type EgressLog, type EgressNote, egressNote, type LoggedRequest } from "./egress-log.ts";
 import { fetchTransport } from "./fetch-transport.ts";
 import type { JsonResponse } from "./json-response.ts";
 import { parseJsonResponse } from "./json-response.ts";
@@ -33,6 +34,7 @@ export interface SendOptions {
   readonly signal?: AbortSignal | undefined;
   readonly timeout?: number;
   readonly headers?: Readonly<Record<string, string>>;
+  readonly [egressNote]?: EgressNote | undefined;
 }
 
 /** One request to the API. */
@@ -69,6 +71,8 @@ interface OpenResponse extends Pick<HttpResponse, "chunks" | "forEachChunk" | "c
   readonly requestId: string | null;
   /** Describes the request in errors while reading the body. */
   readonly context: RequestContext;
+  /** The request in the report, or `null`. */
+  readonly sent: LoggedRequest | null;
 }
 
 /** Sends requests to the API, once each. Failures throw an `OpenAIRequestError`. */
@@ -76,15 +80,19 @@ export class Http {
   readonly #settings: ClientSettings;
   readonly #clock: Clock;
   readonly #send: Transport;
+  /** Records the requests; `null` if they are not recorded. */
+  readonly #log: EgressLog | null;
 
-  constructor(settings: ClientSettings, clock: Clock) {
+  constructor(settings: ClientSettings, clock: Clock, recorded: RecordedTransport | null = null) {
     this.#settings = settings;
     this.#clock = clock;
-    const { fetch, timeoutMs } = settings;
-    const usesUndici = fetch === undefined && isNode();
-    this.#send = usesUndici
-      ? undiciTransport(timeoutMs)
-      : fetchTransport(fetch ?? globalThis.fetch, clock);
+    this.#send = recorded?.send ?? createTransport(settings, clock);
+    this.#log = recorded?.log ?? null;
+  }
+
+  /** Returns an object that sends requests over the same connections, and records them. */
+  record(log: EgressLog): Http {
+    return new Http(this.#settings, this.#clock, { send: this.#send, log });
   }
 
   /** Posts serialized JSON. */
@@ -127,7 +135,9 @@ export class Http {
     const opened = await this.#open(call, options);
     const text = await this.#readText(opened);
     const { header, requestId, context } = opened;
-    return { value: parseJsonResponse({ header, text }, context), requestId };
+    const value = parseJsonResponse({ header, text }, context);
+    this.#log?.complete(opened.sent, value);
+    return { value, requestId };
   }
 
   /** Deletes a resource. Servers return an object or an empty body. */
@@ -135,7 +145,9 @@ export class Http {
     const opened = await this.#open({ method: "DELETE", path }, options);
     const text = await this.#readText(opened);
     const { header, context } = opened;
-    return text === "" ? null : parseJsonResponse({ header, text }, context);
+    const value = text === "" ? null : parseJsonResponse({ header, text }, context);
+    this.#log?.complete(opened.sent);
+    return value;
   }
 
   /** Opens a response as a stream. `maxResponseBytes` applies only to `arrayBuffer()`. */
@@ -185,6 +197,8 @@ export class Http {
     const request = `${call.method} ${call.path}`;
     const now = () => this.#clock.now();
     const known = { request, secrets, now, signal, timeoutMs };
+    const { method, path, body = null } = call;
+    const sent = this.#log?.begin({ method, path, body }, options[egressNote]) ?? null;
     try {
       const answer = await this.#send({ ...this.#createRequest(call, headers), signal, timeoutMs });
       const { status, header, chunks } = answer;
@@ -192,9 +206,12 @@ export class Http {
       const requestId = readRequestIdHeader(header, secrets);
       const context = { ...known, response: { status, requestId } };
       const { forEachChunk: read, cancel } = answer;
-      return { chunks, cancel, header, requestId, context, ...(read && { forEachChunk: read }) };
+      const opened = { chunks, cancel, header, requestId, context, sent };
+      return read ? { ...opened, forEachChunk: read } : opened;
     } catch (thrown) {
-      throw toRequestError(thrown, known);
+      const error = toRequestError(thrown, known);
+      this.#log?.fail(sent, error);
+      throw error;
     }
   }
 
@@ -214,6 +231,17 @@ export class Http {
       body,
     };
   }
+}
+
+/** The connections of another object, and the log for requests over them. */
+interface RecordedTransport {
+  readonly send: Transport;
+  readonly log: EgressLog;
+}
+
+function createTransport({ fetch, timeoutMs }: ClientSettings, clock: Clock): Transport {
+  const usesUndici = fetch === undefined && isNode();
+  return usesUndici ? undiciTransport(timeoutMs) : fetchTransport(fetch ?? globalThis.fetch, clock);
 }
 
 const EVENT_STREAM = "text/event-stream";

@@ -1,4 +1,5 @@
 import {
+  maxThrottleWaitMs,
   type RetrySettings,
   resolveThrottlePolicy,
   retryThrottled,
@@ -34,6 +35,7 @@ export async function withRetries<Result>(
     }
   };
   const { throttle, clock, random, logger } = retry;
-  const settings = { throttle, clock, random, logger, deadline: null, signal };
+  const limit = { [maxThrottleWaitMs]: retry[maxThrottleWaitMs] };
+  const settings = { throttle, clock, random, logger, ...limit, deadline: null, signal };
   return await retryThrottled(sendOnce, settings);
 }

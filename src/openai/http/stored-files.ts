@@ -3,6 +3,7 @@ import { toRequestError } from "../errors/request-error.ts";
 import { readSecrets } from "../secrets.ts";
 import type { WireItem } from "../wire.ts";
 import type { NewFile, OpenAIClient } from "./client.ts";
+import { type EgressNote, egressNote } from "./egress-log.ts";
 import { toUrlSegment } from "./http.ts";
 import { checkJsonObject, createUnreadableError } from "./json-response.ts";
 
@@ -14,11 +15,13 @@ export async function storeFile(
   client: OpenAIClient,
   body: NewFile,
   signal?: AbortSignal | undefined,
+  note?: EgressNote | undefined,
 ): Promise<string> {
   const context = { request: "POST /files", secrets: readSecrets(client), signal };
   let result: WireItem;
   try {
-    const given: unknown = await client.files.create(body, { maxRetries: 0, signal });
+    const options = { maxRetries: 0, signal, ...(note && { [egressNote]: note }) };
+    const given: unknown = await client.files.create(body, options);
     result = checkJsonObject(given, context);
   } catch (thrown) {
     throw toRequestError(thrown, context);

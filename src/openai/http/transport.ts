@@ -45,12 +45,18 @@ export interface HttpResponse {
 export type Transport = (request: HttpRequest) => Promise<HttpResponse>;
 
 /** Passes each chunk of a body to `onChunk`, in the fastest way that the transport has. */
-export async function forEachChunk(
-  response: Pick<HttpResponse, "chunks" | "forEachChunk">,
+export function forEachChunk(
+  { chunks, forEachChunk: read }: Pick<HttpResponse, "chunks" | "forEachChunk">,
   onChunk: (chunk: Uint8Array) => Promise<void> | null,
 ): Promise<void> {
-  if (response.forEachChunk) return await response.forEachChunk(onChunk);
-  for await (const chunk of response.chunks) await onChunk(chunk);
+  return read ? read(onChunk) : iterateChunks(chunks, onChunk);
+}
+
+async function iterateChunks(
+  chunks: HttpResponse["chunks"],
+  onChunk: (chunk: Uint8Array) => Promise<void> | null,
+): Promise<void> {
+  for await (const chunk of chunks) await onChunk(chunk);
 }
 
 /** Reads at most `most` bytes, and reports whether that was the whole body. */

@@ -1,5 +1,7 @@
 import type { Socket } from "node:net";
 import type { Readable } from "node:stream";
+import type { Dispatcher } from "undici";
+import { loadUndici } from "./load-undici.ts";
 import { encodeForm, type HttpRequest, isForm, type Transport } from "./transport.ts";
 
 /**
@@ -8,19 +10,23 @@ import { encodeForm, type HttpRequest, isForm, type Transport } from "./transpor
  * first request.
  */
 export function undiciTransport(timeoutMs: number): Transport {
-  let loading: Promise<Undici> | null = null;
-  let connectionFreed: Promise<void> = Promise.resolve();
+  let loading: Promise<Connections> | null = null;
+  let connections: Connections | null = null;
+  let connectionFreed: Promise<void> | null = null;
   return async (request) => {
-    loading ??= loadUndici(timeoutMs);
-    const { send, agent, contentOf } = await loading;
-    await connectionFreed;
+    loading ??= openConnections(timeoutMs);
+    connections ??= await loading;
+    const { send, contentOf } = connections;
+    if (connectionFreed) await connectionFreed;
     const { method, signal } = request;
     const { body, headers } = contentOf(request);
-    const answer = await send(request.url, {
+    const { origin, pathname, search } = new URL(request.url);
+    const answer = await send({
+      origin,
+      path: `${pathname}${search}`,
       method,
       headers: { "accept-encoding": "identity", "user-agent": "weakincentives", ...headers },
       body,
-      dispatcher: agent,
       headersTimeout: request.timeoutMs,
       bodyTimeout: request.timeoutMs,
       ...(signal && { signal }),
@@ -30,13 +36,12 @@ export function undiciTransport(timeoutMs: number): Transport {
       return (Array.isArray(value) ? value[0] : value) ?? null;
     };
     const onEnd = () => {
-      connectionFreed = waitForNextLoop();
+      connectionFreed = waitForNextLoop(() => {
+        connectionFreed = null;
+      });
     };
     const chunks = runAfterEnd(answer.body, onEnd);
-    const forEachChunk = async (onChunk: OnChunk) => {
-      await readWithEvents(answer.body, onChunk);
-      onEnd();
-    };
+    const forEachChunk = (onChunk: OnChunk) => readWithEvents(answer.body, onChunk, onEnd);
     const cancel = () => void answer.body.on("error", () => {}).destroy(); // destroy() emits an error
     return { status: answer.statusCode, header: getHeader, chunks, forEachChunk, cancel };
   };
@@ -46,8 +51,13 @@ export function undiciTransport(timeoutMs: number): Transport {
  * A connection is reusable one turn of the event loop after its response was read. A request sent
  * earlier opens another connection.
  */
-async function waitForNextLoop(): Promise<void> {
-  await new Promise<void>((resolve) => setImmediate(resolve));
+function waitForNextLoop(onReached: () => void): Promise<void> {
+  return new Promise<void>((resolve) => {
+    setImmediate(() => {
+      onReached();
+      resolve();
+    });
+  });
 }
 
 async function* runAfterEnd<Part>(
@@ -61,14 +71,17 @@ async function* runAfterEnd<Part>(
 type OnChunk = (chunk: Uint8Array) => Promise<void> | null;
 
 /** Reads a body with events, which cost less than an iterator's promises for many small chunks. */
-async function readWithEvents(body: Readable, onChunk: OnChunk): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
+function readWithEvents(body: Readable, onChunk: OnChunk, onEnd: () => void): Promise<void> {
+  return new Promise<void>((resolve, reject) => {
     const fail = (error: unknown) => {
       reject(error);
       body.destroy();
     };
     body.on("error", reject); // also if the body is closed before its end
-    body.on("end", resolve);
+    body.on("end", () => {
+      onEnd();
+      resolve();
+    });
     body.on("data", (chunk: Uint8Array) => {
       try {
         const pending = onChunk(chunk);
@@ -82,15 +95,15 @@ async function readWithEvents(body: Readable, onChunk: OnChunk): Promise<void> {
   });
 }
 
-type Undici = Awaited<ReturnType<typeof loadUndici>>;
+type Connections = Awaited<ReturnType<typeof openConnections>>;
 
 const MAX_CONNECT_MS = 30_000;
 /** Keeps connections open while a tool runs between two turns. The server's own limit wins. */
 const IDLE_MS = 30_000;
 
-async function loadUndici(timeoutMs: number) {
-  const [{ Agent, buildConnector, request: send }, { Readable: NodeReadable }] = await Promise.all([
-    import("undici"),
+async function openConnections(timeoutMs: number) {
+  const [{ Agent, buildConnector, send }, { Readable: NodeReadable }] = await Promise.all([
+    loadUndici(),
     import("node:stream"),
   ]);
   const spare = new WeakSet<Uint8Array>();
@@ -117,7 +130,8 @@ async function loadUndici(timeoutMs: number) {
       headers: { ...headers, ...own },
     };
   };
-  return { send, agent, contentOf: toContent };
+  const sendRequest = (options: Dispatcher.RequestOptions) => send(agent, options);
+  return { send: sendRequest, contentOf: toContent };
 }
 
 /**

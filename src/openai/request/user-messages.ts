@@ -27,6 +27,17 @@ export async function createUserMessages(
   return [attached, message].filter((one) => one !== null).map((one) => ({ ...one }));
 }
 
+/** Creates the message if there is at most one text and no file, at once; otherwise returns `null`. */
+export function createTextMessage(
+  attachments: readonly Attachment[],
+  input: readonly InputPart[],
+): readonly WireItem[] | null {
+  if (attachments.length > 0 || input.length > 1) return null;
+  const [only] = input;
+  if (!only) return [];
+  return isTextPart(only) ? [{ ...USER_MESSAGE, content: only.text }] : null;
+}
+
 /** Creates the message with a prompt's files and images; `null` if there are no attachments. */
 async function createAttachmentMessage(
   attachments: readonly Attachment[],

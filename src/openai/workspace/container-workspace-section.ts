@@ -1,9 +1,9 @@
 import { checkOptions } from "../../base/check-names.ts";
 import { PromptValidationError } from "../../base/errors.ts";
 import type { MountPlan } from "../../files/mounts/mount-plan.ts";
-import { planMounts } from "../../files/mounts/plan-mounts.ts";
 import { resolveSyncPolicy, type SyncPolicy } from "../../files/sync/sync-policy.ts";
 import { MountedSection, type SharedFiles } from "../../prompt/sections/mounted-section.ts";
+import { planWorkspace } from "../../prompt/sections/plan-workspace.ts";
 import { WorkspaceKeeper } from "../../prompt/sections/workspace-keeper.ts";
 import {
   checkSyncOptions,
@@ -122,7 +122,8 @@ function createFiles(
     options.containerConfig ?? {},
     `${NAME}.containerConfig`,
   );
-  const plan = createMountPlan(options, settings);
+  const keeper = createKeeper(options);
+  const plan = createMountPlan(options, settings, keeper);
   if (unpack === "files") checkSingleUploads(plan.files.map(({ mountPath }) => mountPath));
   checkUploadSizes(plan, unpack);
   const archive = createArchiveName();
@@ -136,7 +137,7 @@ function createFiles(
     syncDestination: options.syncDestination ?? null,
     onConflict: options.onConflict,
     deleteOnCleanup,
-    keeper: createKeeper(options),
+    keeper,
     client: options.client ?? null,
   });
   return { workspace, text: workspaceText(plan, unpack, archive) };
@@ -155,6 +156,7 @@ const refuse = PromptValidationError.at(NAME);
 function createMountPlan(
   options: OpenAIContainerWorkspaceSectionOptions,
   { mode }: ContainerSettings,
+  keeper: WorkspaceKeeper,
 ): MountPlan {
   const { mounts = [], allowSecrets } = options;
   const hasMounts = Array.isArray(mounts) && mounts.length > 0; // planMounts() rejects other values
@@ -168,7 +170,7 @@ function createMountPlan(
     throw refuse("allowedHostRoots", undefined, rule, remedy);
   }
   const { allowedHostRoots = [] } = options;
-  return planMounts(mounts, { allowedHostRoots, allowSecrets });
+  return planWorkspace(keeper, mounts, { allowedHostRoots, allowSecrets });
 }
 
 function checkWorkspaceClient(value: unknown, field: string): void {

@@ -13,7 +13,11 @@ import type { SyncFailure } from "../../files/sync/sync-failure.ts";
 import { notSynced, type SyncReport } from "../../files/sync/sync-report.ts";
 import { createSyncFolder } from "../../files/sync/sync-to.ts";
 import { reserveFolder } from "../../host/temporary-folder.ts";
-import { createCleanedUpError, createInUseError } from "../../prompt/sections/mounted-section.ts";
+import {
+  type CleanupOptions,
+  createCleanedUpError,
+  createInUseError,
+} from "../../prompt/sections/mounted-section.ts";
 import type { WorkspaceManifest } from "../../prompt/sections/workspace-slice.ts";
 import type { ContainerSettings } from "./container-config.ts";
 import { ContainerLifecycle } from "./container-lifecycle.ts";
@@ -147,6 +151,14 @@ export class ContainerWorkspace {
     this.#isTransient ||= options.isTransient;
     const previews = this.#previewsToWarnAbout.splice(0);
     if (previews.length > 0) warnUnmatchedGlobs(previews, adapter.logger);
+  }
+
+  /** Runs `work`, in which no throttled request waits longer than this for its next attempt. */
+  async limitWaits<Result>(
+    milliseconds: number | undefined,
+    work: () => Promise<Result>,
+  ): Promise<Result> {
+    return await this.#connection.limitWaits(milliseconds, work);
   }
 
   /** Prevents the container from expiring until the returned hold is disposed. */
@@ -299,21 +311,22 @@ export class ContainerWorkspace {
   }
 
   /** Syncs the files if configured, and removes everything temporary. */
-  async cleanup(): Promise<SyncReport> {
+  async cleanup({ isContinued = false }: CleanupOptions = {}): Promise<SyncReport> {
     this.#userCount -= 1;
     if (this.#userCount > 0) return notSynced;
-    this.#cleanupResult ??= this.#runCleanup();
+    this.#cleanupResult ??= this.#runCleanup(isContinued);
     return await this.#cleanupResult;
   }
 
-  async #runCleanup(): Promise<SyncReport> {
+  async #runCleanup(isContinued: boolean): Promise<SyncReport> {
+    const { syncPolicy, deleteOnCleanup } = this.#settings;
     try {
-      const isSynced = this.#settings.syncPolicy !== "never" && this.#isUsed;
+      const isSynced = syncPolicy !== "never" && this.#isUsed && !isContinued;
       return isSynced ? await this.#sync() : notSynced;
     } finally {
       try {
         // Changes that were not downloaded exist only there. With zero data retention they must go too.
-        const isDeletable = this.#settings.deleteOnCleanup && !this.#hasUnsavedChanges;
+        const isDeletable = deleteOnCleanup && !this.#hasUnsavedChanges && !isContinued;
         await this.#release(isDeletable || this.#isTransient);
       } finally {
         await this.#transfer.removeStored();

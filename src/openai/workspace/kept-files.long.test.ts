@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -87,6 +87,21 @@ describe("a workspace of another process", () => {
     });
   });
 
+  test("continues in its container after it was suspended, which syncs nothing", async () => {
+    const { stage, persistDir, result, open } = await createStage(appendTwice);
+    const options = { persistDir, syncOnCleanup: true, syncDestination: result };
+    const first = await open({ ...options, deleteOnCleanup: true });
+    await first.evaluate();
+    await first.section.suspend();
+    await first.session.close();
+    expect(existsSync(result)).toBe(false);
+    const second = await open(options);
+    await second.evaluate();
+    expect(countCreatedContainers(stage)).toBe(1);
+    await second.close();
+    expect(readFiles(result)["p/log.txt"]).toBe("first\nsecond\n");
+  });
+
   test("continues in its container without persistDir, with the files that only it has", async () => {
     const { stage, mounted, result, open } = await createStage(appendTwice);
     const first = await open({ syncPolicy: "eachTurn", syncDestination: result });
@@ -127,6 +142,29 @@ describe("a workspace of another process", () => {
     expect(
       second.bus.of("ToolInvoked").map(({ result }) => Object(result.value)["stdout"]),
     ).toEqual(["one first\n\n"]);
+  });
+
+  test("is rebuilt from persistDir without the mounted folder, and syncs every file", async () => {
+    const { stage, mounted, persistDir, result, open } = await createStage(appendTwice);
+    const first = await open({ persistDir });
+    await first.evaluate();
+    const { template, containerId } = first.section;
+    await first.close();
+    await stage.calls.remove(containerId ?? "");
+    rmSync(mounted, { recursive: true });
+    await expect(open()).rejects.toThrow(/does not exist\. Set mounts\[0\]\.hostPath/);
+    const second = await open({ persistDir, syncOnCleanup: true, syncDestination: result });
+    expect(second.section.template).toBe(template);
+    await second.evaluate();
+    const { files } = await second.section.diff();
+    expect(files.map(({ path, status }) => [path, status])).toEqual([["p/log.txt", "added"]]);
+    const { conflicts, failed } = await second.section.cleanup();
+    expect({ conflicts, failed }).toEqual({ conflicts: [], failed: [] });
+    expect(readFiles(result)).toEqual({
+      "p/a.txt": "one",
+      "p/b.txt": "two",
+      "p/log.txt": "first\nsecond\n",
+    });
   });
 
   test("is rebuilt from persistDir if code that was never recorded has changed its live container", async () => {

@@ -72,6 +72,7 @@ export class KeptFiles {
   /** Keeps the files. Returns what the session must record, or `null` if nothing has changed since the last time. */
   async keep(): Promise<WorkspaceManifest | null> {
     const { keeper, container, mirror, transfer } = this.#parts;
+    if (!mirror.isFilled) return null; // such as for a stored answer: the files are those that are kept
     const hasUnfetchedChanges = await transfer.isStale();
     return await container.transferIfPresent(async (containerId) => {
       const files = this.#filesVersion;

@@ -10,6 +10,7 @@ import {
   type MountedFolderOptions,
   type MountedSource,
 } from "../../files/mounts/mounted-folder.ts";
+import { ROOT } from "../../files/path.ts";
 import { applyChanges } from "../../files/sync/apply-changes.ts";
 import type { SyncFailure } from "../../files/sync/sync-failure.ts";
 import type { TemporaryFolder } from "../../host/temporary-folder.ts";
@@ -99,6 +100,15 @@ export class Mirror extends MountedFolder {
     const found = await lstat(at).catch(() => null);
     if (!found?.isFile()) return found?.isDirectory() ? "folder" : null;
     return await hashFile(at);
+  }
+
+  /** Returns the mount that a path belongs to, and the path below it, for the report of what was sent. */
+  locate(path: string): { readonly mount: string; readonly path: string } {
+    const mount = this.previews
+      .map(({ mountPath }) => mountPath)
+      .find((mountPath) => path === mountPath || path.startsWith(`${mountPath}/`));
+    if (mount === undefined) return { mount: ROOT, path };
+    return { mount, path: path === mount ? ROOT : path.slice(mount.length + 1) };
   }
 
   /** Returns the permission bits of a file, or `null` if there is none. */

@@ -4,6 +4,7 @@ import type { TokenUsage } from "../../base/usage.ts";
 import { findContainerFailure } from "../errors/container-failure.ts";
 import { toRequestError } from "../errors/request-error.ts";
 import type { OpenAIClient } from "../http/client.ts";
+import { egressNote } from "../http/egress-log.ts";
 import { HttpClient } from "../http/http-client.ts";
 import { checkJsonObject, readUsage } from "../http/json-response.ts";
 import type { ModelFields, OpenAIModelConfig } from "../model-config.ts";
@@ -52,7 +53,9 @@ export async function runPython(
   };
   const context = { request: "POST /responses", signal, secrets: readSecrets(client) };
   try {
-    const options = { maxRetries: 0, signal, timeout: timeoutMs };
+    const { store = true } = { ...fields, ...modelConfig.extraBody };
+    const note = { isStored: store !== false, containerIds: [containerId] };
+    const options = { maxRetries: 0, signal, timeout: timeoutMs, [egressNote]: note };
     const answer =
       client instanceof HttpClient
         ? (await client.post("/responses", JSON.stringify(body), options)).value

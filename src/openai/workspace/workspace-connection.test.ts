@@ -21,8 +21,9 @@ async function createUploadStage() {
   const { id: containerId } = await calls.create({ name: "test" });
   const connection = new WorkspaceConnection(stage.client, systemClock);
   const upload = (folder: string, signal = new AbortController().signal) =>
-    connection.packFolder(folder, { name: "x.tar", mirror, signal }, async (file) => {
-      await connection.upload(file, { containerId, signal }, null);
+    connection.packFolder(folder, { name: "x.tar", mirror, signal }, async (file, digest) => {
+      const upload = { file, digest, contents: () => new Map<string, string>(), mirror };
+      await connection.upload(upload, { containerId, signal });
     });
   const listStages = () =>
     readdirSync(dirname(mirror.root)).filter((name) => name.startsWith("stage"));

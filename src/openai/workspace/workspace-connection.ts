@@ -2,18 +2,19 @@ import { openAsBlob } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { AdapterEvent } from "../../adapter/events.ts";
-import type { RetrySettings } from "../../adapter/throttle.ts";
+import { maxThrottleWaitMs, type RetrySettings } from "../../adapter/throttle.ts";
 import type { Clock } from "../../base/clock.ts";
 import { WinkError } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
-import type { ProgressListener } from "../../base/track-bytes.ts";
 import { addUsage, noUsage, type TokenUsage } from "../../base/usage.ts";
 import { packToFile } from "../../files/archive/pack-to-file.ts";
+import { digestFiles } from "../../files/digests/digest-files.ts";
 import type { OpenAIClient } from "../http/client.ts";
 import { ContainerCalls, type ContainerFile } from "../http/container-calls.ts";
+import type { EgressNote } from "../http/egress-log.ts";
 import { createRetrySettings, withRetries } from "../http/retry.ts";
 import { deleteStoredFile, MAX_FILE_BYTES, storeFile } from "../http/stored-files.ts";
-import type { Mirror } from "./mirror.ts";
+import { hashFile, type Mirror } from "./mirror.ts";
 import { type PythonSettings, runPython } from "./run-python.ts";
 import { trackUpload } from "./track-upload.ts";
 
@@ -38,11 +39,24 @@ export interface SentArchive {
   readonly bytes: number;
 }
 
+/** Larger archives are hashed in a thread, which takes some milliseconds to start. */
+const MAX_INLINE_BYTES = 4 * 2 ** 20;
+
 /** How long the provider keeps a stored file that no process deletes: a day. */
 const STORED_SECONDS = 24 * 60 * 60;
 
 /** The settings that a workspace uses from the adapter that evaluates its prompt. */
 export interface WorkspaceBinding extends PythonSettings, RetrySettings {}
+
+/** An upload of a workspace's files. */
+export interface UploadedFile {
+  readonly file: File;
+  /** Computes the file's SHA-256, when the report of what was sent is read. */
+  readonly digest: () => string;
+  /** Returns the digests of the workspace's files in it, by path, when the report is read. */
+  readonly contents: () => ReadonlyMap<string, string>;
+  readonly mirror: Mirror;
+}
 
 /**
  * A workspace's connection to the provider. It uses the section's client until an adapter evaluates
@@ -54,6 +68,8 @@ export class WorkspaceConnection {
   #adapter: WorkspaceBinding | null = null;
   #publish: (event: AdapterEvent) => void = () => {};
   #usage: TokenUsage = noUsage;
+  /** The longest wait of a throttled request; `undefined` for no limit. */
+  #maxWaitMs: number | undefined;
   #isTransient = false;
 
   constructor(client: OpenAIClient | null, clock: Clock) {
@@ -72,6 +88,22 @@ export class WorkspaceConnection {
     this.#adapter = adapter;
     this.#retry = adapter;
     this.#publish = publish;
+  }
+
+  /**
+   * Runs `work`, in which no throttled request waits longer than this for its next attempt. Other requests wait as
+   * long as the provider asks: the files that they download would be lost.
+   */
+  async limitWaits<Result>(
+    milliseconds: number | undefined,
+    work: () => Promise<Result>,
+  ): Promise<Result> {
+    this.#maxWaitMs = milliseconds;
+    try {
+      return await work();
+    } finally {
+      this.#maxWaitMs = undefined;
+    }
   }
 
   get logger(): Logger {
@@ -93,7 +125,7 @@ export class WorkspaceConnection {
     request: (calls: ContainerCalls) => Promise<Result>,
     signal: AbortSignal,
   ): Promise<Result> {
-    return await withRetries(() => request(this.#calls), this.#retry, signal);
+    return await this.#retryThrottled(() => request(this.#calls), signal);
   }
 
   /** Whether files may be stored at the provider outside containers. */
@@ -108,7 +140,7 @@ export class WorkspaceConnection {
   async packFolder(
     folder: string,
     { name, mirror, signal }: PackedFolder,
-    send: (file: File) => Promise<void>,
+    send: (file: File, digest: () => string) => Promise<void>,
   ): Promise<SentArchive> {
     // On disk, so that its size is known, retries can resend it, and it never has to fit in memory.
     const stage = await mirror.createStage();
@@ -117,7 +149,11 @@ export class WorkspaceConnection {
       const { progress } = mirror;
       const modes = await packToFile(folder, path, { signal, maxBytes: MAX_FILE_BYTES, progress });
       const file = new File([await openAsBlob(path)], name);
-      await send(file);
+      let digest = "";
+      const hashing = this.#hashArchive(stage, name, file.size).then((hash) => {
+        digest = hash;
+      });
+      await Promise.all([send(file, () => digest), hashing]);
       return { modes, bytes: file.size };
     } finally {
       await rm(stage, { recursive: true, force: true });
@@ -126,26 +162,23 @@ export class WorkspaceConnection {
 
   /** Uploads a file to the container. */
   async upload(
-    file: File,
+    upload: UploadedFile,
     { containerId, signal }: TransferStep,
-    progress: ProgressListener | null,
   ): Promise<ContainerFile> {
-    return await trackUpload(progress, file, (tracked) =>
-      this.send((calls) => calls.upload(containerId, tracked, { signal }), signal),
+    const options = { signal, note: toNote(upload) };
+    return await trackUpload(upload.mirror.progress, upload.file, (tracked) =>
+      this.send((calls) => calls.upload(containerId, tracked, options), signal),
     );
   }
 
   /** Stores a file at the provider, apart from containers. Returns its id. */
-  async store(
-    file: File,
-    { signal }: TransferStep,
-    progress: ProgressListener | null,
-  ): Promise<string> {
+  async store(upload: UploadedFile, { signal }: TransferStep): Promise<string> {
     const client = this.#adapter?.client ?? missingClient;
     const expires_after = { anchor: "created_at", seconds: STORED_SECONDS } as const;
-    return await trackUpload(progress, file, (tracked) => {
+    const note = toNote(upload);
+    return await trackUpload(upload.mirror.progress, upload.file, (tracked) => {
       const body = { file: tracked, purpose: "user_data", expires_after } as const;
-      return this.send(() => storeFile(client, body, signal), signal);
+      return this.send(() => storeFile(client, body, signal, note), signal);
     });
   }
 
@@ -166,7 +199,7 @@ export class WorkspaceConnection {
     const adapter = this.#adapter;
     if (!adapter) throw new WinkError(NO_CLIENT);
     const run = () => runPython(adapter, { containerId, code, signal });
-    const { output, usage } = await withRetries(run, this.#retry, signal);
+    const { output, usage } = await this.#retryThrottled(run, signal);
     this.#usage = addUsage(this.#usage, usage);
     return output;
   }
@@ -182,6 +215,28 @@ export class WorkspaceConnection {
   publish(event: AdapterEvent): void {
     this.#publish(event);
   }
+
+  /** Computes the SHA-256 of an archive for the report, while it is sent: in a thread if it is large. */
+  async #hashArchive(stage: string, name: string, bytes: number): Promise<string> {
+    if (!this.#adapter) return ""; // no evaluation, and so no report
+    if (bytes <= MAX_INLINE_BYTES) return await hashFile(join(stage, name));
+    return (await digestFiles(stage)).get(name) ?? "";
+  }
+
+  async #retryThrottled<Result>(
+    request: () => Promise<Result>,
+    signal: AbortSignal,
+  ): Promise<Result> {
+    const retry = { ...this.#retry, [maxThrottleWaitMs]: this.#maxWaitMs };
+    return await withRetries(request, retry, signal);
+  }
+}
+
+/** Describes an upload in the report. */
+function toNote({ file, digest, contents, mirror }: UploadedFile): EgressNote {
+  const files = () =>
+    Array.from(contents(), ([path, sha256]) => ({ ...mirror.locate(path), sha256 }));
+  return { bytes: file.size, digest, files };
 }
 
 const NO_CLIENT =

@@ -276,8 +276,8 @@ export class ArchiveUploadStrategy implements TransferStrategy {
     const { modesAfter: before } = this.#latest;
     const archive = createUploadName("tar");
     const options = { name: archive, mirror, signal: step.signal };
-    const { modes, bytes } = await connection.packFolder(stage, options, async (file) => {
-      await connection.upload(file, step, mirror.progress);
+    const { modes, bytes } = await connection.packFolder(stage, options, async (file, digest) => {
+      await connection.upload({ file, digest, contents: () => sent, mirror }, step);
     });
     const isKept = ([path]: readonly [string, number]) => digestsAfter.has(path) && !sent.has(path);
     const modesAfter = new Map([...[...before].filter(isKept), ...modes]);

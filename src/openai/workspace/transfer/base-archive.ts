@@ -7,7 +7,7 @@ import { OpenAIRequestError } from "../../errors/request-error.ts";
 import { isContainerGone } from "../../http/container-calls.ts";
 import { listFolders } from "../mirror.ts";
 import type { StrategyParts } from "../transfer-strategy.ts";
-import type { TransferStep } from "../workspace-connection.ts";
+import type { TransferStep, UploadedFile } from "../workspace-connection.ts";
 
 /** An archive that was uploaded to the container and is not yet unpacked. */
 export interface PendingArchive {
@@ -63,16 +63,22 @@ export class BaseArchive {
     const { connection, mirror } = this.#parts;
     let fileId: string | null = null;
     const options = { name: this.#name, mirror, signal: step.signal };
-    const [digestsAfter, { modes: modesAfter, bytes }] = await Promise.all([
-      mirror.digests(step.signal),
-      connection.packFolder(mirror.root, options, async (file) => {
-        fileId = await this.#store(file, step);
-        if (fileId === null) await connection.upload(file, step, mirror.progress);
-      }),
-    ]);
+    let contents: ReadonlyMap<string, string> = new Map();
+    const hashing = mirror.digests(step.signal).then((digests) => {
+      contents = digests;
+    });
+    const packing = connection.packFolder(mirror.root, options, async (file, digest) => {
+      const upload = { file, digest, contents: () => contents, mirror };
+      fileId = await this.#store(upload, step);
+      if (fileId === null) await connection.upload(upload, step);
+    });
+    const [{ modes: modesAfter, bytes }] = await Promise.all([packing, hashing]);
+    const digestsAfter = contents;
     const digest = digestTree(digestsAfter);
-    const contents = { digest, digestsAfter, modesAfter };
-    const pending = { archive: this.#name, ...contents, isFull: true, bytes };
+    const pending = {
+      ...{ archive: this.#name, digest, digestsAfter, modesAfter },
+      ...{ isFull: true, bytes },
+    };
     if (fileId !== null) {
       this.#stored = { fileId, pending, folders: new Set(await listFolders(mirror.root)) };
     }
@@ -133,14 +139,14 @@ export class BaseArchive {
   }
 
   /** Stores a large archive and copies it into the container. Returns its id, or `null` if it is not stored. */
-  async #store(file: File, step: TransferStep): Promise<string | null> {
-    const { connection, mirror } = this.#parts;
-    const isStorable = file.size >= MIN_STORED_BYTES && this.#isAccepted;
+  async #store(upload: UploadedFile, step: TransferStep): Promise<string | null> {
+    const { connection } = this.#parts;
+    const isStorable = upload.file.size >= MIN_STORED_BYTES && this.#isAccepted;
     if (!isStorable || !connection.canStoreFiles) return null;
     let fileId: string | null = null;
     let isCopied = false;
     try {
-      const store = () => connection.store(file, step, mirror.progress);
+      const store = () => connection.store(upload, step);
       fileId = await this.#unlessRejected(store, step);
       isCopied = fileId !== null && (await this.#copy(fileId, step));
       this.#isAccepted = isCopied;

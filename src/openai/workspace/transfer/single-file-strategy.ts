@@ -1,9 +1,11 @@
 import { openAsBlob } from "node:fs";
 import { basename, join } from "node:path";
 import { WinkError } from "../../../base/errors.ts";
+import { sha256 } from "../../../base/sha256.ts";
 import { OpenAIRequestError } from "../../errors/request-error.ts";
 import { type ContainerFile, isContainerGone } from "../../http/container-calls.ts";
 import { checkSingleSizes } from "../check-upload-sizes.ts";
+import { hashFile } from "../mirror.ts";
 import { PATHS_FILE } from "../python-snippets.ts";
 import type {
   FillStep,
@@ -11,7 +13,7 @@ import type {
   StrategyParts,
   TransferStrategy,
 } from "../transfer-strategy.ts";
-import type { TransferStep } from "../workspace-connection.ts";
+import type { TransferStep, UploadedFile } from "../workspace-connection.ts";
 import { ListedFiles, toContainerPath, toWorkspacePath } from "./listed-files.ts";
 import { forEachTransfer } from "./transfer-limit.ts";
 
@@ -32,6 +34,8 @@ export class SingleFileStrategy implements TransferStrategy {
   readonly #tarballPath: string | null;
   /** The digests of the files in the archive at `tarballPath`. */
   #archivedDigests: ReadonlyMap<string, string> | null = null;
+  /** The SHA-256 of the archive at `tarballPath`; `null` until it is uploaded. */
+  #tarballDigest: string | null = null;
   #pathsList: { readonly file: ContainerFile; readonly text: string } | null = null;
 
   /** `tarballPath` is an archive that every container gets as is. Its files are not uploaded again. */
@@ -99,12 +103,17 @@ export class SingleFileStrategy implements TransferStrategy {
     const { connection, mirror } = this.#parts;
     const file = new File([await openAsBlob(path)], basename(path));
     checkSingleSizes([{ path, bytes: file.size }]);
-    await connection.upload(file, step, mirror.progress);
+    this.#tarballDigest ??= await hashFile(path);
+    const digest = this.#tarballDigest;
+    const contents = this.#archivedDigests ?? NO_FILES;
+    await connection.upload({ file, digest: () => digest, contents: () => contents, mirror }, step);
   }
 
   async #uploadFile(path: string, digest: string, step: TransferStep): Promise<void> {
     const bytes = await openAsBlob(join(this.#parts.mirror.root, path));
-    const file = await this.#upload(new File([bytes], basename(path)), path, step);
+    const contents = new Map([[path, digest]]);
+    const named = { file: new File([bytes], basename(path)), digest: () => digest };
+    const file = await this.#upload({ ...named, contents: () => contents }, path, step);
     this.#listing.markSent(file);
     await this.#removePath(path, step);
     this.#files.set(path, file);
@@ -128,16 +137,22 @@ export class SingleFileStrategy implements TransferStrategy {
     const text = JSON.stringify(Object.fromEntries(moved), null, 1);
     const before = this.#pathsList;
     if (before?.text === text) return;
-    const file = await this.#upload(new File([text], PATHS_FILE), PATHS_FILE, step);
+    const digest = () => sha256(text);
+    const named = { file: new File([text], PATHS_FILE), digest, contents: () => NO_FILES };
+    const file = await this.#upload(named, PATHS_FILE, step);
     this.#pathsList = { file, text };
     if (before) await this.#deleteFile(before.file, step);
   }
 
-  async #upload(file: File, path: string, step: TransferStep): Promise<ContainerFile> {
+  async #upload(
+    upload: Omit<UploadedFile, "mirror">,
+    path: string,
+    step: TransferStep,
+  ): Promise<ContainerFile> {
     const { connection, mirror } = this.#parts;
-    checkSingleSizes([{ path, bytes: file.size }]);
+    checkSingleSizes([{ path, bytes: upload.file.size }]);
     try {
-      return await connection.upload(file, step, mirror.progress);
+      return await connection.upload({ ...upload, mirror }, step);
     } catch (error) {
       if (isContainerGone(error) || !isRejection(error)) throw error;
       const problem = `The provider rejected ${JSON.stringify(path)} (${error.message}).`;
@@ -151,6 +166,8 @@ export class SingleFileStrategy implements TransferStrategy {
     await connection.send((calls) => calls.removeFile(containerId, id, { signal }), signal);
   }
 }
+
+const NO_FILES: ReadonlyMap<string, string> = new Map();
 
 function isRejection(error: unknown): error is OpenAIRequestError {
   return error instanceof OpenAIRequestError && (error.status === 400 || error.status === 415);
