@@ -1,8 +1,14 @@
 import { expect, test } from "vitest";
+import { MemorySessionStore } from "../../tests/support/memory-session-store.ts";
+import { createTaskPrompt } from "../../tests/support/openai-run.ts";
+import type { NestedOptions } from "../adapter/nested-adapter.ts";
+import { onBarrier } from "../adapter/resume/barrier.ts";
+import { maxThrottleWaitMs } from "../adapter/throttle.ts";
 import { Prompt } from "../prompt/prompt.ts";
 import { PromptTemplate } from "../prompt/template.ts";
 import { InProcessEventBus } from "../session/event-bus.ts";
 import { Session } from "../session/session.ts";
+import { fakeClock } from "../testing/fake-clock.ts";
 import { ClaudeAgentSDKAdapter } from "./adapter.ts";
 import { ClaudeAgentWorkspaceSection } from "./workspace/workspace-section.ts";
 
@@ -32,3 +38,34 @@ test("aborting an evaluation does not wait for mounts to be copied and does not 
   expect(requests).toEqual([]);
   await workspace.cleanup();
 });
+
+test.each(["evaluate", "stream"] as const)(
+  "%s() passes the library's own options on, and does not wait longer than they allow",
+  async (method) => {
+    const retry = { error_status: 429, error: "rate_limit", retry_delay_ms: 120_000 };
+    const sdk = {
+      async *query() {
+        yield { type: "system", subtype: "api_retry", ...retry };
+      },
+    };
+    const barriers: string[] = [];
+    const options: NestedOptions = {
+      session: new Session({ id: "run", store: new MemorySessionStore() }),
+      [onBarrier]: (barrier) => void barriers.push(barrier),
+      [maxThrottleWaitMs]: 60_000,
+    };
+    const clock = fakeClock(); // nothing moves it, so a wait would not end
+    const adapter = new ClaudeAgentSDKAdapter({ isolation: { apiKey: "k" }, sdk, clock });
+    const prompt = createTaskPrompt();
+    const response =
+      method === "evaluate"
+        ? adapter.evaluate(prompt, options)
+        : adapter.stream(prompt, options).response;
+    await expect(response).rejects.toMatchObject({
+      name: "ThrottleError",
+      retryAfterMs: 120_000,
+      attempts: 1,
+    });
+    expect(barriers).toEqual(["claimed"]);
+  },
+);

@@ -4,6 +4,7 @@ import { completeEvaluateOptions } from "../adapter/loop-options.ts";
 import type { PromptResponse } from "../adapter/prompt-response.ts";
 import type { EvaluateOptions, ProviderAdapter } from "../adapter/provider-adapter.ts";
 import { streamEvaluation } from "../adapter/stream/stream-evaluation.ts";
+import { maxThrottleWaitMs } from "../adapter/throttle.ts";
 import type { EvaluablePrompt } from "../prompt/prompt.ts";
 import {
   type AdapterSettings,
@@ -54,6 +55,7 @@ export class ClaudeAgentSDKAdapter implements ProviderAdapter {
       session: given.session,
       continues: given.continue ?? false,
       allowedHostedTools: given.allowHostedTools,
+      maxRetryMs: given[maxThrottleWaitMs],
     });
     const held = conversation.holdWorkspace();
     try {

@@ -1,3 +1,4 @@
+import type { EgressReport } from "../adapter/egress/egress-report.ts";
 import { type AdapterEvent, publishEvent } from "../adapter/events.ts";
 import type {
   FinishedConversation,
@@ -34,6 +35,7 @@ import type { NativeCall, RunStep } from "./run/run-state.ts";
 import { SentPrompt } from "./run/sent-prompt.ts";
 import { claudeHistorySlice, Transcript } from "./run/transcript.ts";
 import { findAttemptedAnswer, toCompactionEvent, toTurn, UsageMeter } from "./run/turn.ts";
+import { SentMessages } from "./sent-messages.ts";
 import { checkHostedTools } from "./tools/hosted-kinds.ts";
 import { listUndisclosedTools, NativeTools } from "./tools/native-tools.ts";
 import {
@@ -50,12 +52,15 @@ export interface ConversationSettings extends AdapterSettings {
   readonly continues: boolean;
   /** The hosted tools that the caller allows. */
   readonly allowedHostedTools: boolean | readonly string[] | undefined;
+  /** A longer wait of the SDK before it repeats a request ends the evaluation. @default any wait */
+  readonly maxRetryMs?: number | undefined;
 }
 
 /** One evaluation's conversation on the Claude Agent SDK, driven by `evaluate`. */
 export class Conversation implements ModelClient {
   readonly adapterName = "claude";
   readonly canContinue = true;
+  readonly model: string | null;
   readonly hostedTools: readonly HostedTool[];
   readonly #settings: ConversationSettings;
   readonly #workspace: WorkspaceOwner | null;
@@ -66,6 +71,7 @@ export class Conversation implements ModelClient {
   /** An interrupted evaluation's hosted calls, which are part of its outputs. */
   #earlierCalls: readonly HostedCall[] = [];
   #usageMeter = new UsageMeter();
+  readonly #sentMessages = new SentMessages();
   #isNested = false;
   /** Decides about calls to native tools that need approval. */
   #decideCall: NonNullable<TurnRequest["decideCall"]> = denyCall;
@@ -81,6 +87,7 @@ export class Conversation implements ModelClient {
 
   constructor(settings: ConversationSettings) {
     this.#settings = settings;
+    this.model = settings.model;
     this.#workspace = findWorkspace(settings.prompt);
     this.hostedTools = [...(this.#workspace ? settings.fileTools : []), ...settings.hostedTools];
   }
@@ -150,6 +157,11 @@ export class Conversation implements ModelClient {
     await this.#closing; // a second caller waits for the first
   }
 
+  /** Returns a function that creates the report of what was passed to the SDK. */
+  egress(): () => EgressReport {
+    return this.#sentMessages.close();
+  }
+
   async #send(request: TurnRequest): Promise<Turn> {
     this.#isNested = request.isNested ?? false;
     this.#decideCall = request.decideCall ?? denyCall;
@@ -158,16 +170,18 @@ export class Conversation implements ModelClient {
     this.#resources ??= this.#startRun(request);
     const resources = await this.#resources;
     if (started) resources.reporter.startTurn(turn, request.observer ?? null);
-    if (this.#sentTurn === turn)
-      resources.run.sendText("The last request was not answered. Continue.");
-    else if (turn > this.#firstTurn) await this.#sendNews(resources, request);
+    if (this.#sentTurn === turn) {
+      this.#sentMessages.add([CONTINUE_TEXT]);
+      resources.run.sendText(CONTINUE_TEXT);
+    } else if (turn > this.#firstTurn) await this.#sendNews(resources, request);
     this.#sentTurn = turn;
     const step = await resources.run.next(signal).catch((error: unknown) => {
       signal.throwIfAborted();
       throw toRunError(error, resources, rendered.promptName);
     });
     if (step.retry) {
-      await this.end(); // nothing has happened yet, so a retry may start a new run
+      // Nothing has happened yet, so a retry may start a new run. After a long wait, a resumed evaluation does.
+      await this.end();
       throw toRetryError(step.retry, rendered.promptName);
     }
     if (step.result && hasFailed(step.result)) {
@@ -228,6 +242,8 @@ export class Conversation implements ModelClient {
     try {
       const lost = this.#isNested ? [] : await this.#keepMounts(request);
       // Do not start a process if the evaluation was aborted during the preparation.
+      const callIds = isResumed ? request.answers.map(({ call }) => call.callId) : [];
+      if (!signal.aborted) this.#sentMessages.add([...content, ...lost], callIds);
       if (!signal.aborted) await resources.run.start([...content, ...lost], tools);
       return resources;
     } catch (error) {
@@ -255,7 +271,10 @@ export class Conversation implements ModelClient {
     const changed = sentPrompt.update(rendered);
     const { tools, hostedTools } = selectOfferedTools(request);
     native.setHostedTools(hostedTools);
-    await run.answer(new Map(answers), { notes: [...request.notes, ...changed], tools });
+    const notes = [...request.notes, ...changed];
+    const callIds = answers.map(([callId]) => callId);
+    this.#sentMessages.add([...answers, ...notes], callIds);
+    await run.answer(new Map(answers), { notes, tools });
   }
 
   async #toTurn(resources: RunResources, step: RunStep): Promise<Turn> {
@@ -267,6 +286,7 @@ export class Conversation implements ModelClient {
     const calls = [...this.#unreportedCalls.splice(0), ...step.native].map(redact);
     const hostedCalls = calls.flatMap((call) => native.toHostedCall(call) ?? []);
     const turn = toTurn(step, hostedCalls);
+    this.#sentMessages.addNativeCalls(hostedCalls.map(({ callId }) => callId));
     this.#text = turn.text;
     this.#attemptedAnswer = findAttemptedAnswer(step) ?? this.#attemptedAnswer;
     return {
@@ -302,6 +322,9 @@ export class Conversation implements ModelClient {
 async function denyCall(): ReturnType<NonNullable<TurnRequest["decideCall"]>> {
   return { kind: "denied", message: "The call was not made: it needs approval." };
 }
+
+/** The message that follows a request without an answer. */
+const CONTINUE_TEXT = "The last request was not answered. Continue.";
 
 /** Selects the tools that the model may use in a turn: those that run locally, and hosted ones. */
 function selectOfferedTools({ toolChoice, rendered }: TurnRequest) {

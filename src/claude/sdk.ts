@@ -1,4 +1,5 @@
-import { getErrorMessage, WinkError } from "../base/errors.ts";
+import { describeLoadFailure } from "../base/describe-load-failure.ts";
+import { WinkError } from "../base/errors.ts";
 import type { UnknownRecord } from "../base/json.ts";
 
 /** The part of `@anthropic-ai/claude-agent-sdk` that the adapter uses. Pass the imported module. */
@@ -68,13 +69,7 @@ export async function loadSdk(
   try {
     loaded = await load();
   } catch (cause) {
-    const isMissing =
-      /cannot find (package|module)|failed to (load|resolve)|could not resolve/i.test(
-        getErrorMessage(cause),
-      );
-    const problem = isMissing
-      ? "is not installed"
-      : `could not be loaded (${getErrorMessage(cause)})`;
+    const problem = describeLoadFailure(cause);
     const message = `The Claude Agent SDK ${problem}. Run npm install ${PACKAGE}, or pass the module as the adapter's sdk option.`;
     throw new WinkError(message, { cause });
   }

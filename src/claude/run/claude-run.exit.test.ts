@@ -86,6 +86,13 @@ describe("a request that the SDK would retry", () => {
     await run.answer(answerAll(await next()), noNotes);
     expect(await next()).toMatchObject({ retry: null, text: "Done." });
   });
+
+  test("is reported if the SDK would wait longer than allowed", async () => {
+    const options = { maxRetryMs: 3_999 };
+    const { run, next } = await startRun([addCall, { retry, until: never }], options);
+    await run.answer(answerAll(await next()), noNotes);
+    expect(await next()).toMatchObject({ retry, calls: [], result: null });
+  });
 });
 
 describe("an SDK that ends without a result", () => {

@@ -29,6 +29,8 @@ export interface RunSettings {
   readonly native: NativeHooks;
   /** Receives the messages and native calls of the run. */
   readonly reporter: TurnReporter;
+  /** A longer wait of the SDK before it repeats a request is reported as a step. @default any wait */
+  readonly maxRetryMs?: number | undefined;
   /** Called with the SDK's metadata when it has compacted the conversation. */
   onCompacted(metadata: UnknownRecord): void;
   /** Called with a message's calls when they have ended, and the ids of those that failed. @default does nothing */
@@ -84,7 +86,8 @@ export class ClaudeRun {
       const changed = this.#changed.promise; // read first, so that no change is missed
       const { fault, end } = this.#state;
       if (fault) throw fault.error;
-      const taken = takeStep(this.#state, (name) => this.#isNative(name));
+      const { maxRetryMs } = this.#settings;
+      const taken = takeStep(this.#state, (name) => this.#isNative(name), maxRetryMs);
       if (taken) {
         this.#state = taken.state;
         return taken.step;

@@ -258,6 +258,24 @@ describe("the SDK's reports of failed requests in reduceRun()", () => {
     ).toBeNull();
   });
 
+  test("produce a step after a message was returned, if the wait is longer than allowed", () => {
+    const called = reduceAll(receiveMessage("m1", [addCall("a")]), startCall("a"));
+    const handedOut = takeStep(called, isNative)?.state ?? expect.fail("there is no step");
+    const wait = (fields: object) =>
+      reduceRun(handedOut, { type: "messageReceived", message: { ...retry, ...fields } });
+    const long = wait({ retry_delay_ms: 120_000 });
+    const longer = { ...retry, retry_delay_ms: 120_000 };
+    expect(takeStep(long, isNative, 60_000)?.step).toMatchObject({ retry: longer, calls: [] });
+    expect(takeStep(long, isNative, 120_000)).toBeNull();
+    expect(takeStep(long, isNative)).toBeNull();
+    // The SDK has chosen the delay.
+    const overloaded = wait({ retry_delay_ms: 120_000, error_status: 529 });
+    expect(takeStep(overloaded, isNative, 60_000)).toBeNull();
+    // The message's calls are not in a step yet.
+    const early = reduceRun(called, { type: "messageReceived", message: longer });
+    expect(takeStep(early, isNative, 60_000)?.step).toMatchObject({ retry: null });
+  });
+
   test("are ignored if a retry cannot succeed", () => {
     const permanent = { ...retry, error_status: 400, error: "invalid_request" };
     expect(reduceAll({ type: "messageReceived", message: permanent }).retry).toBeNull();

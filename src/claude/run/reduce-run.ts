@@ -1,7 +1,7 @@
 import type { UnknownRecord } from "../../base/json.ts";
 import { addUsage, noUsage } from "../../base/usage.ts";
 import { isSynthetic, readMessage, type ToolUse } from "./model-message.ts";
-import { isRetryable } from "./run-errors.ts";
+import { isRetryable, readRetryAfter } from "./run-errors.ts";
 import type { NativeCall, RunInput, RunState, RunStep } from "./run-state.ts";
 
 /** Returns the state of a run after an input. Pure: `ClaudeRun` performs the side effects. */
@@ -57,17 +57,20 @@ export function reduceRun(state: RunState, input: RunInput): RunState {
 }
 
 /**
- * Takes the next step if the SDK waits for an answer or has a result. Otherwise returns `null`.
- * `isNative` returns whether a name is a tool that the SDK runs itself.
+ * Takes the next step if the SDK waits for an answer, has a result, or would wait longer than `maxRetryMs` to repeat a
+ * request. Otherwise returns `null`. `isNative` returns whether a name is a tool that the SDK runs itself.
  */
 export function takeStep(
   state: RunState,
   isNative: (name: string) => boolean,
+  maxRetryMs = Number.POSITIVE_INFINITY,
 ): { readonly step: RunStep; readonly state: RunState } | null {
   const { draft, retry, result, failure, usage, text } = state;
   const { message } = draft;
-  const isFirstRetry = retry !== null && message === null;
-  const hasEnded = result !== null || isFirstRetry;
+  const isReported =
+    retry !== null &&
+    (message === null || (hasHandedOutAll(state) && (readRetryAfter(retry) ?? 0) > maxRetryMs));
+  const hasEnded = result !== null || isReported;
   const calls = hasEnded ? [] : findDueCalls(state, isNative);
   if (calls === null) return null;
   const number = message?.number ?? 0;
@@ -75,7 +78,7 @@ export function takeStep(
     message: number > state.lastShown ? message : null,
     ...{ text, calls, usage, result, failure },
     native: sortByUse(state.native, message?.uses ?? []),
-    retry: isFirstRetry ? retry : null,
+    retry: isReported ? retry : null,
     hasRetried: retry !== null,
   };
   const lastHandedOut = hasEnded ? state.lastHandedOut : number;
@@ -88,6 +91,11 @@ export function takeStep(
     isCutOff: false,
   };
   return { step, state: { ...state, ...taken } };
+}
+
+/** Whether everything that the model has done is in the steps so far, so that the run can end without a loss. */
+function hasHandedOutAll({ draft, lastHandedOut, native }: RunState): boolean {
+  return draft.message?.number === lastHandedOut && native.length === 0;
 }
 
 /** Joins the texts for the model after a batch: answers that no call collected, and notes. */

@@ -63,14 +63,18 @@ export function isRetryable(retry: UnknownRecord): boolean {
   return status === null || toThrottleKind({ ...retry, api_error_status: status }, "") !== null;
 }
 
-/** Converts the SDK's report of a failed first request, which the adapter retries instead. */
+/** Returns the delay that the provider has set, in milliseconds; `null` if the SDK has chosen it. */
+export function readRetryAfter(retry: UnknownRecord): number | null {
+  return readNumber(retry, "error_status") === 429 ? readNumber(retry, "retry_delay_ms") : null;
+}
+
+/** Converts the SDK's report of a failed request, which the adapter retries instead, or later after a long wait. */
 export function toRetryError(retry: UnknownRecord, promptName: string): ThrottleError {
   const status = readNumber(retry, "error_status");
   const kind = toThrottleKind({ ...retry, api_error_status: status }, "") ?? "server";
   const problem = status === null ? "the connection was lost" : `status ${status}`;
   const message = `Claude did not accept the request (${problem})`;
-  // Only with status 429 did the provider set the delay. Otherwise the SDK has chosen it.
-  const retryAfterMs = status === 429 ? readNumber(retry, "retry_delay_ms") : null;
+  const retryAfterMs = readRetryAfter(retry);
   return new ThrottleError(message, { promptName, kind, retryAfterMs, providerPayload: retry });
 }
 

@@ -42,6 +42,8 @@ export interface RunResourcesSettings extends AdapterSettings {
   onCompacted(metadata: UnknownRecord): void;
   /** Decides about a call to a native tool that needs approval. */
   readonly decideCall: Parameters<typeof createNativeHooks>[1]["decideCall"];
+  /** A longer wait of the SDK before it repeats a request ends the run. @default any wait */
+  readonly maxRetryMs?: number | undefined;
   /** Called when a message's calls have ended. @default does nothing */
   readonly onBatch?: RunSettings["onBatch"];
 }
@@ -201,13 +203,14 @@ async function prepareParts(settings: RunResourcesSettings, cleanup: Cleanup): P
     env: variables,
     spawnClaudeCodeProcess: process.spawn,
   };
-  const { onCompacted, onBatch, decideCall } = settings;
+  const { onCompacted, onBatch, decideCall, maxRetryMs } = settings;
   const hooks = createNativeHooks(native, { rollback, leftovers, decideCall });
   const reporter = new TurnReporter({
     isStructured: schema !== null,
     findNative: (name) => native.findReported(name),
   });
-  const run = new ClaudeRun({ sdk, options, native: hooks, reporter, onCompacted, onBatch });
+  const handlers = { native: hooks, reporter, onCompacted, onBatch };
+  const run = new ClaudeRun({ sdk, options, ...handlers, maxRetryMs });
   cleanup.add(() => process.stop());
   const { sentPrompt } = settings;
   return { run, native, reporter, sentPrompt, process, secrets: auth.secrets };

@@ -114,6 +114,50 @@ describe("HostWorkspace.keep()", () => {
     },
   );
 
+  test("needs no host folder to restore its files, to compare them and to sync all of them", async () => {
+    const place = createPlace();
+    const first = place.start();
+    const { template } = first;
+    await first.ready();
+    change(first);
+    await first.workspace.keep();
+    await first.cleanup();
+    rmSync(place.mount, { recursive: true });
+    const second = place.start({ syncOnCleanup: true, syncDestination: place.mount });
+    expect(second.template).toBe(template);
+    await second.ready();
+    expect(filesIn(second.tempDir)).toEqual(CHANGED);
+    expect((await second.diff()).files.map(({ path }) => path)).toEqual([
+      "a.txt",
+      "b.txt",
+      "new.txt",
+    ]);
+    const { conflicts, failed } = await second.cleanup();
+    expect({ conflicts, failed }).toEqual({ conflicts: [], failed: [] });
+    expect(filesIn(place.mount)).toEqual(CHANGED);
+  });
+
+  test("needs no mount that is as small as when its files were mounted", async () => {
+    const place = createPlace();
+    const mounts = [{ hostPath: place.mount, mountPath: ".", maxBytes: 10 }];
+    const first = place.start({ mounts });
+    await first.ready();
+    change(first);
+    await first.workspace.keep();
+    await first.cleanup();
+    writeFileSync(join(place.mount, "b.txt"), "far too large");
+    const second = place.start({ mounts });
+    await second.ready();
+    expect(filesIn(second.tempDir)).toEqual(CHANGED);
+    expect(() => place.start({ mounts, persistDir: undefined })).toThrow(/is over its maxBytes/);
+  });
+
+  test("needs the host folder if nothing is kept", () => {
+    const place = createPlace();
+    rmSync(place.mount, { recursive: true });
+    expect(() => place.start()).toThrow(/does not exist\. Set mounts\[0\]\.hostPath/);
+  });
+
   test("returns a manifest for a stored session when the files have changed", async () => {
     const place = createPlace();
     const session = new Session({ store: new MemorySessionStore() });
@@ -142,6 +186,22 @@ describe("HostWorkspace.takeLost()", () => {
     expect(second.workspace.takeLost()).toEqual([]);
     expect(filesIn(second.tempDir)).toEqual({ "a.txt": "one!" });
   });
+});
+
+test("a suspended workspace syncs nothing, and the next one continues with its files", async () => {
+  const place = createPlace();
+  const result = join(temporaryTree(), "result");
+  const first = place.start({ syncOnCleanup: true, syncDestination: result });
+  await first.ready();
+  change(first);
+  await first.workspace.keep();
+  await first.suspend();
+  expect([existsSync(result), existsSync(first.tempDir)]).toEqual([false, false]);
+  const second = place.start({ syncOnCleanup: true, syncDestination: result });
+  await second.ready();
+  expect(filesIn(second.tempDir)).toEqual(CHANGED);
+  await second.cleanup();
+  expect(filesIn(result)).toEqual(CHANGED);
 });
 
 test("two processes cannot keep their files in the same folder at the same time", async () => {

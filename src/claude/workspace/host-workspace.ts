@@ -19,6 +19,7 @@ import { createSyncFolder } from "../../files/sync/sync-to.ts";
 import type { Prompt } from "../../prompt/prompt.ts";
 import type { Section } from "../../prompt/section.ts";
 import {
+  type CleanupOptions,
   createCleanedUpError,
   createInUseError,
   MountedSection,
@@ -154,10 +155,10 @@ export class HostWorkspace {
   }
 
   /** Releases one section. The last one syncs files according to the policy and removes the folder. */
-  async cleanup(): Promise<SyncReport> {
+  async cleanup({ isContinued = false }: CleanupOptions = {}): Promise<SyncReport> {
     this.#userCount -= 1;
     if (this.#userCount > 0) return notSynced;
-    this.#cleanupResult ??= this.#syncAndRemove();
+    this.#cleanupResult ??= this.#syncAndRemove(isContinued);
     return await this.#cleanupResult;
   }
 
@@ -170,9 +171,10 @@ export class HostWorkspace {
     return await this.#folder.ready();
   }
 
-  async #syncAndRemove(): Promise<SyncReport> {
+  async #syncAndRemove(isContinued: boolean): Promise<SyncReport> {
     try {
-      return this.#syncsBack && this.#hasStarted ? await this.#sync() : notSynced;
+      const isSynced = this.#syncsBack && this.#hasStarted && !isContinued;
+      return isSynced ? await this.#sync() : notSynced;
     } finally {
       await this.#folder.remove();
       await this.#settings.keeper.close();

@@ -1,7 +1,7 @@
 import { checkOptions } from "../../base/check-names.ts";
-import { planMounts } from "../../files/mounts/plan-mounts.ts";
 import { resolveSyncPolicy, type SyncPolicy } from "../../files/sync/sync-policy.ts";
 import { MountedSection, type SharedFiles } from "../../prompt/sections/mounted-section.ts";
+import { planWorkspace } from "../../prompt/sections/plan-workspace.ts";
 import { WorkspaceKeeper } from "../../prompt/sections/workspace-keeper.ts";
 import {
   checkSyncOptions,
@@ -100,10 +100,10 @@ function createSharedFiles(
 ): SharedFiles<HostWorkspace> {
   const { mounts = [], allowedHostRoots = "any", allowSecrets } = options;
   const { syncDestination = null, onConflict = "keep" } = options;
-  const plan = planMounts(mounts, { allowedHostRoots, allowSecrets });
   const syncPolicy = resolveSyncPolicy(options);
   const { session, key: section = "workspace", persistDir = null } = options;
   const keeper = new WorkspaceKeeper({ session, section, persistDir });
+  const plan = planWorkspace(keeper, mounts, { allowedHostRoots, allowSecrets });
   const settings = { plan, syncPolicy, syncDestination, onConflict, keeper };
   return { workspace: new HostWorkspace(settings), text: renderWorkspaceText(plan) };
 }
