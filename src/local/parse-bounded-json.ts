@@ -1,5 +1,5 @@
 import { MAX_JSON_DEPTH, parseJson } from "../base/json.ts";
-import type { Validation } from "../base/validation.ts";
+import type { Validation } from "../base/schema/validation.ts";
 
 /** The most keys that one object of external JSON may have. */
 export const MAX_OBJECT_KEYS = 10_000;

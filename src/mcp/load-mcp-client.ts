@@ -1,4 +1,5 @@
-import { getErrorMessage, WinkError } from "../base/errors.ts";
+import { describeLoadFailure } from "../base/describe-load-failure.ts";
+import { WinkError } from "../base/errors.ts";
 
 const PACKAGE = "@modelcontextprotocol/client";
 
@@ -13,13 +14,7 @@ export async function loadMcpClient(
   try {
     loaded = await load();
   } catch (cause) {
-    const isMissing =
-      /cannot find (package|module)|failed to (load|resolve)|could not resolve/i.test(
-        getErrorMessage(cause),
-      );
-    const problem = isMissing
-      ? "is not installed"
-      : `could not be loaded (${getErrorMessage(cause)})`;
+    const problem = describeLoadFailure(cause);
     throw new WinkError(`The MCP client ${problem}. Run npm install ${PACKAGE}.`, { cause });
   }
   if (isClientModule(loaded)) return loaded;

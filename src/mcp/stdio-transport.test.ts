@@ -39,6 +39,23 @@ describe("StdioTransport", () => {
     );
   });
 
+  test("waits for a slow reader, and leaves no listener behind", async () => {
+    const warnings: Error[] = [];
+    const onWarning = (warning: Error) => void warnings.push(warning);
+    process.on("warning", onWarning);
+    onTestFinished(() => void process.off("warning", onWarning));
+    const { transport, messages } = await start(
+      "let size = 0; process.stdin.on('data', (chunk) => { size += chunk.length; });" +
+        `process.stdin.on('end', () => console.log(JSON.stringify({ ...${JSON.stringify(ping)}, id: size })))`,
+    );
+    const params = { text: "x".repeat(200_000) };
+    for (let count = 0; count < 30; count++) await transport.send({ ...ping, params });
+    await transport.close();
+    const bytes = 30 * `${JSON.stringify({ ...ping, params })}\n`.length;
+    await expect.poll(() => messages).toEqual([{ ...ping, id: bytes }]);
+    expect(warnings).toEqual([]);
+  });
+
   test("reports JSON that is not JSON-RPC, and skips other lines", async () => {
     const code = `console.log('hello'); console.log('{"a":1}'); console.log('${JSON.stringify(ping)}')`;
     const { messages, errors } = await start(code);

@@ -86,8 +86,13 @@ export class StdioTransport implements Transport {
     if (!stdin?.writable) throw new WinkError(`The server is not running. ${this.describeEnd()}`);
     if (stdin.write(this.#serialize(message))) return;
     await new Promise<void>((resolve) => {
-      stdin.once("drain", resolve);
-      stdin.once("close", resolve);
+      const settle = () => {
+        stdin.off("drain", settle);
+        stdin.off("close", settle);
+        resolve();
+      };
+      stdin.on("drain", settle);
+      stdin.on("close", settle);
     });
   }
 

@@ -1,6 +1,6 @@
 import { isPlainObject } from "../../../base/freeze.ts";
 import { quoteNames, quoteValue } from "../../../base/quote-value.ts";
-import type { Validation } from "../../../base/validation.ts";
+import type { Validation } from "../../../base/schema/validation.ts";
 import type { ModelAction } from "../../model-action.ts";
 import { parseBoundedJson } from "../../parse-bounded-json.ts";
 import { isClientTool, toAction } from "../../tools/tool-catalog.ts";

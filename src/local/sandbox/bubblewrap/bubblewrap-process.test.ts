@@ -1,3 +1,4 @@
+import { chmodSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import {
   isBubblewrapUsable,
@@ -37,6 +38,16 @@ describe.skipIf(!(await isBubblewrapUsable()))("A bubblewrap process", () => {
     await using container = createBareProcess("bwrap");
     expect((await container.python("open('a.txt').read()", RUN)).stdout).toBe("'a'\n");
     expect((await container.shell("id -u; cat a.txt", RUN)).stdout).toBe("1000\na");
+  });
+
+  test("starts again if it is killed twice while it starts", async () => {
+    const script =
+      '#!/bin/sh\necho >> "$0.starts"\n[ $(wc -l < "$0.starts") -gt 2 ] || kill -9 $$\nexec bwrap "$@"\n';
+    const folder = temporaryTree({ killed: script });
+    chmodSync(`${folder}/killed`, 0o755);
+    await using container = createBareProcess(`${folder}/killed`);
+    expect((await container.python("6 * 7", RUN)).stdout).toBe("42\n");
+    expect(readFileSync(`${folder}/killed.starts`, "utf8")).toBe("\n\n\n");
   });
 
   test("does not start again if it is disposed of while it starts", async () => {

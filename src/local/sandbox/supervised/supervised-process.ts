@@ -134,12 +134,19 @@ export class SupervisedProcess implements SandboxProcess {
     }
   }
 
+  /**
+   * Returns a sandbox that is ready. One that was killed while it started is started again: processes of the sandbox
+   * before it may still use the container's memory.
+   */
   async #findChild(): Promise<SupervisedChild> {
-    const current = this.#child;
-    const child = current?.isUsable ? current : this.#startChild();
-    if (await child.ready) return child;
-    await child.kill();
-    throw this.#disposed ? createDisposedError() : createStartError(child);
+    for (let attempt = 1; ; attempt++) {
+      const current = this.#child;
+      const child = current?.isUsable ? current : this.#startChild();
+      if (await child.ready) return child;
+      await child.kill();
+      if (this.#disposed) throw createDisposedError();
+      if (child.stderrText !== "" || attempt === MAX_ATTEMPTS) throw createStartError(child);
+    }
   }
 
   #startChild(): SupervisedChild {
