@@ -1,19 +1,11 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { LocalProvider, type ModelAction, scriptedModel } from "weakincentives/local";
+import { LocalProvider, scriptedModel } from "weakincentives/local";
+import { chooseFileActions } from "./support/crash/choose-file-actions.ts";
 import type { CrashPoint } from "./support/crash/crash-order.ts";
 import { CrashScene } from "./support/crash/crash-scene.ts";
 import { hostSandbox } from "./support/host-sandbox.ts";
-
-/** Appends to a file with code and then with a call, twice. It goes by the conversation, in every process. */
-function chooseActions(items: readonly object[]): readonly ModelAction[] {
-  const types = items.map((item) => Object(item).type);
-  const calls = types.filter((type) => type === "function_call_output").length;
-  if (calls === 2) return [{ say: "Done." }];
-  if (types.at(-1) === "code_interpreter_call") return [{ call: { name: "append", args: {} } }];
-  return [{ code: `print("code ${calls}", file=open("/mnt/data/p/log.txt", "a"))` }];
-}
 
 /** Creates a scene with one mounted file. */
 async function createScene(details: Readonly<Record<string, string>>): Promise<CrashScene> {
@@ -45,7 +37,7 @@ describe("the files of a run on the local provider that is killed and resumed", 
   let provider: LocalProvider;
   let url: string;
   beforeAll(async () => {
-    const model = scriptedModel(({ items }) => chooseActions(items));
+    const model = scriptedModel(({ items }) => chooseFileActions(items));
     provider = new LocalProvider({ sandbox: hostSandbox(), model });
     ({ url } = await provider.listen());
   });
@@ -58,6 +50,7 @@ describe("the files of a run on the local provider that is killed and resumed", 
     ["when code has run and its turn is stored", { at: "barrier turn-completed" }],
     ["when code has run and its turn is not stored", { at: "event TurnCompleted", nth: 2 }],
     ["in a call after it has changed files", { at: "after append", flushed: true }],
+    ["when its last turn is stored", { at: "barrier turn-completed", nth: 3 }],
     ["when the answer is stored and the files are not synced", { at: "barrier executed" }],
   ] as readonly (readonly [string, CrashPoint])[]) {
     test(`are the same as without a kill, ${name}`, async () => {

@@ -1,42 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { LocalProvider, type ModelAction, scriptedModel } from "weakincentives/local";
-import { readRecords } from "../src/base/json.ts";
 import { getTurn } from "./support/crash/adapters/openai-crash.ts";
+import { answerCrashTurn } from "./support/crash/answer-crash-turn.ts";
 import { crashCases } from "./support/crash/crash-cases.ts";
 import { CrashScene } from "./support/crash/crash-scene.ts";
 import { crashTurns } from "./support/crash/crash-turns.ts";
 import { expectCrashCase } from "./support/crash/expect-crash-case.ts";
 import { expectParkedCase, parkedCases } from "./support/crash/expect-parked-case.ts";
-import {
-  functionCall,
-  message,
-  reasoning,
-  type SeenRequest,
-  startWireServer,
-  type WireAnswer,
-  type WireServer,
-} from "./support/wire-server.ts";
-
-/** Answers a request by the number of its turn, so that every process has the same model. */
-function answerTurn({ body }: SeenRequest): WireAnswer {
-  const turn = getTurn(readRecords(body, "input"));
-  const planned = crashTurns[turn - 1];
-  if (!planned) throw new Error(`There is no turn ${turn}.`);
-  const id = `resp_${turn}`;
-  if ("text" in planned) return { id, output: [{ ...message(planned.text), id: "msg_1" }] };
-  const calls = planned.calls.map(({ name, callId }) => ({
-    ...functionCall(name, {}, callId),
-    id: `fc_${callId}`,
-  }));
-  return { id, output: [reasoning(`rs_${turn}`), ...calls] };
-}
+import { startWireServer, type WireServer } from "./support/wire-server.ts";
 
 describe("a run on OpenAI's adapter that is killed is resumed with the same answer", {
   timeout: 180_000, // a test starts several processes, one after the other
 }, () => {
   let server: WireServer;
   beforeAll(async () => {
-    server = await startWireServer(answerTurn);
+    server = await startWireServer(answerCrashTurn);
   });
   afterAll(async () => {
     await server.close();

@@ -12,7 +12,7 @@ export async function expectCrashCase(
   await using scene = await CrashScene.create(options);
   await scene.crashAt(point);
   const answer = await scene.finish();
-  expect(withoutCost(answer)).toEqual(withoutCost(await readUsualAnswer(options)));
+  expect(withoutTotals(answer)).toEqual(withoutTotals(await readUsualAnswer(options)));
   expectLedger(scene.ledger, expected);
 }
 
@@ -36,8 +36,15 @@ export function expectLedger(
   expect(ledger.listEvents("ReducerFailed")).toEqual([]);
 }
 
-/** Removes the cost, which the Claude Agent SDK reports when its process ends: that of a killed one is not known. */
-function withoutCost({ costUsd: _cost, ...answer }: Readonly<Record<string, unknown>>) {
+/**
+ * Removes the requests, which are reported for the last process, and the cost, which is estimated for turns of a killed
+ * Claude Agent SDK.
+ */
+function withoutTotals({
+  costUsd: _cost,
+  egress: _egress,
+  ...answer
+}: Readonly<Record<string, unknown>>) {
   return answer;
 }
 

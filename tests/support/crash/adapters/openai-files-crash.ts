@@ -12,16 +12,16 @@ import type { CrashSubject } from "../crash-subject.ts";
 
 /**
  * OpenAI's adapter and a workspace whose files are kept, on the local provider at the detail `url`. The detail `mode`
- * may be "zdr" for zero data retention, or "background".
+ * may be "zdr" for zero data retention, or "background"; the detail `kept` is the folder for the files.
  */
 export function createCrashSubject(child: CrashChild): CrashSubject {
   const { folder, details, ledger, session } = child;
-  const { url, mode } = details;
+  const { url, mode, kept = join(folder, "kept") } = details;
   const workspace = new OpenAIContainerWorkspaceSection({
     session,
     mounts: [{ hostPath: join(folder, "mount"), mountPath: "p" }],
     allowedHostRoots: [folder],
-    persistDir: join(folder, "kept"),
+    persistDir: kept,
     syncDestination: join(folder, "result"),
     syncOnCleanup: true,
   });
