@@ -20,6 +20,7 @@ const broken: readonly (readonly [
     dropOption("budgetTracker"),
     "stops before the next request when the budget is exceeded, with the partial result",
   ],
+  ["maxUsd", dropOption("budget"), "stops after the turn that costs more than maxUsd"],
   [
     "the deadline",
     dropOption("deadline"),

@@ -2,6 +2,7 @@ import { checkKnownKeys, type KnownKeys } from "../base/errors.ts";
 import { answerCases } from "./contract/answers.ts";
 import { approvalCases, parkingCases } from "./contract/approvals.ts";
 import { compactionCases } from "./contract/compaction.ts";
+import { costCases } from "./contract/costs.ts";
 import { hostedCases } from "./contract/hosted.ts";
 import { limitCases } from "./contract/limits.ts";
 import { messageCases } from "./contract/messages.ts";
@@ -68,8 +69,7 @@ export function adapterContract(
   const { workspace, compacts = false, resumes = false, streams = false } = options;
   const cases = [
     ...[...answerCases, ...toolCases, ...hostedCases, ...limitCases, ...messageCases],
-    ...preparingCases,
-    ...approvalCases,
+    ...[...preparingCases, ...approvalCases, ...costCases],
     ...(resumes ? [...resumingCases, ...parkingCases] : []),
     ...(streams ? streamingCases : []),
     ...(workspace ? workspaceCases(workspace) : []),

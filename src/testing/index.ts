@@ -1,5 +1,5 @@
 /**
- * Tools for testing agents and adapters: a fake clock, a recording event bus and a scripted model.
+ * Tools for testing agents and adapters: a fake clock, a recording event bus, a scripted model and recorded runs.
  *
  * Every name exported here is public. Add a line to CHANGELOG.md in the same commit.
  */
@@ -8,6 +8,8 @@ export {
   adapterContract,
   type ContractTest,
 } from "./adapter-contract.ts";
+export { type Cassette, type CassetteOptions, cassette } from "./cassette/cassette.ts";
+export { CassetteError } from "./cassette/cassette-error.ts";
 export type {
   ContractAnswer,
   ContractStall,

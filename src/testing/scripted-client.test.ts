@@ -1,5 +1,9 @@
 import { expect, test } from "vitest";
-import { PromptEvaluationError } from "../base/evaluation-errors.ts";
+import { MemorySessionStore } from "../../tests/support/memory-session-store.ts";
+import type { NestedOptions } from "../adapter/nested-adapter.ts";
+import { onBarrier } from "../adapter/resume/barrier.ts";
+import { maxThrottleWaitMs } from "../adapter/throttle.ts";
+import { PromptEvaluationError, ThrottleError } from "../base/evaluation-errors.ts";
 import { Prompt } from "../prompt/prompt.ts";
 import { MarkdownSection } from "../prompt/sections/markdown-section.ts";
 import { PromptTemplate } from "../prompt/template.ts";
@@ -112,3 +116,25 @@ test("deltas that are not the pieces of the text are refused", () => {
     /^scriptedClient\(script\)\[0\]\.deltas must be the pieces of `text`, got \["Hel","l\."\]\. Omit `text`/,
   );
 });
+
+test.each(["evaluate", "stream"] as const)(
+  "%s() of scriptedClient() passes the library's own options on",
+  async (method) => {
+    const slow = { promptName: "", kind: "rate_limit", retryAfterMs: 120_000 } as const;
+    const model = scriptedClient(calling, new ThrottleError("Slow down.", slow)).with({
+      clock: fakeClock(), // nothing moves it, so a wait would not end
+    });
+    const barriers: string[] = [];
+    const options: NestedOptions = {
+      session: new Session({ id: "run", store: new MemorySessionStore() }),
+      [onBarrier]: (barrier) => void barriers.push(barrier),
+      [maxThrottleWaitMs]: 60_000,
+    };
+    const response =
+      method === "evaluate"
+        ? model.evaluate(prompt, options)
+        : model.stream(prompt, options).response;
+    await expect(response).rejects.toMatchObject({ name: "ThrottleError", retryAfterMs: 120_000 });
+    expect(barriers).toEqual(["claimed", "turn-completed", "calls-started"]);
+  },
+);
