@@ -202,6 +202,7 @@ export type {
   WorkspaceKept,
   WorkspaceProgressed,
 } from "./adapter/durable-events.ts";
+export type { EgressReported } from "./adapter/egress/egress-reported.ts";
 export type { EventStamp } from "./adapter/event-stamp.ts";
 export type {
   DroppedItem,
@@ -257,6 +258,7 @@ export type {
   Approver,
 } from "./adapter/approvals/approval-request.ts";
 export { EvaluationParkedError } from "./adapter/approvals/evaluation-parked-error.ts";
+export type { EgressFile, EgressReport, EgressRequest } from "./adapter/egress/egress-report.ts";
 export { evaluate } from "./adapter/evaluate.ts";
 export type {
   DeepPartial,
@@ -296,6 +298,16 @@ export type { ThrottlePolicy } from "./adapter/throttle.ts";
 export type { ResponsePart, TurnObserver } from "./adapter/turn-observer.ts";
 export { Budget, type BudgetOptions, BudgetTracker } from "./base/budget.ts";
 export { type Clock, type SleepOptions, systemClock } from "./base/clock.ts";
+export { defaultPrices } from "./base/costs/default-prices.ts";
+export {
+  type ContainerTime,
+  type CostEstimate,
+  type CostPart,
+  type EstimateCostOptions,
+  estimateCost,
+  type PricedCall,
+} from "./base/costs/estimate-cost.ts";
+export type { ModelPrice, PriceTable } from "./base/costs/price-table.ts";
 export { Deadline } from "./base/deadline.ts";
 export type { Logger } from "./base/logger.ts";
 export type { TokenUsage } from "./base/usage.ts";

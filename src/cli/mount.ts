@@ -7,6 +7,7 @@ import { findKeyFiles } from "../files/mounts/secrets/find-key-files.ts";
 import { type WithheldFile, withWithheld } from "../files/mounts/secrets/withheld-file.ts";
 import type { SkippedEntry } from "../files/mounts/skipped-entries.ts";
 import { escapeControls } from "./escape-controls.ts";
+import { formatNumber, pluralize } from "./pluralize.ts";
 import { ProgressLine, type Terminal } from "./progress-line.ts";
 import { toMountFlagError } from "./to-flag-error.ts";
 
@@ -182,14 +183,6 @@ function* limitLines(lines: readonly string[], limit: number, indent: string): G
 function formatCount({ files, folders }: Omit<LeftOut, "by">): string {
   const whole = folders === 0 ? [] : [`${pluralize(folders, "folder")} with all contents`];
   return [...(files === 0 ? [] : [pluralize(files, "file")]), ...whole].join(", ");
-}
-
-function pluralize(count: number, what: string): string {
-  return `${formatNumber(count)} ${what}${count === 1 ? "" : "s"}`;
-}
-
-function formatNumber(value: number): string {
-  return value.toLocaleString("en-US");
 }
 
 // `styleText` omits colors if the stream is not a terminal or NO_COLOR is set.

@@ -8,18 +8,8 @@ import type { Sandbox } from "../local/sandbox/sandbox.ts";
 import { sweepTemporaryDataDirs, TemporaryDataDir } from "../local/store/temporary-data-dir.ts";
 import { runAtExit } from "./end-on-signal.ts";
 import { type FoundSandbox, findSandbox, type SandboxName } from "./find-sandbox.ts";
-import { loadModel, type ModelChoice } from "./load-model.ts";
-
-/** What the command line says about a local provider. */
-export interface ProviderChoice {
-  /** Folder for all data. @default a temporary folder that is deleted at the end */
-  readonly dataDir?: string | undefined;
-  readonly sandbox: SandboxName;
-  /** Image for Podman or Docker. @default python:3.13-slim */
-  readonly sandboxImage?: string | undefined;
-  readonly model: ModelChoice;
-  readonly web?: string | undefined;
-}
+import { loadModel } from "./load-model.ts";
+import type { ProviderChoice } from "./provider-choice.ts";
 
 /** A provider for one command, which deletes its temporary data when it closes. */
 export class OpenedProvider implements AsyncDisposable {

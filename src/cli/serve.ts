@@ -3,8 +3,9 @@ import type { LocalProviderOptions } from "../local/provider-options.ts";
 import { endOnSignal, type Stoppable } from "./end-on-signal.ts";
 import type { FoundSandbox } from "./find-sandbox.ts";
 import { ECHO } from "./load-model.ts";
-import { type OpenedProvider, openProvider, type ProviderChoice } from "./open-provider.ts";
+import { type OpenedProvider, openProvider } from "./open-provider.ts";
 import { ProgressLine } from "./progress-line.ts";
+import type { ProviderChoice } from "./provider-choice.ts";
 import { RequestPrinter } from "./request-printer.ts";
 import { toFlagError } from "./to-flag-error.ts";
 

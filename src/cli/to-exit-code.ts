@@ -1,5 +1,6 @@
 import { CommanderError } from "commander";
 import { formatError } from "./format-error.ts";
+import { UsageFailure } from "./usage-failure.ts";
 
 /** How errors are printed. */
 export interface ErrorFormat {
@@ -11,5 +12,5 @@ export interface ErrorFormat {
 export function toExitCode(error: unknown, { debug = false }: ErrorFormat = {}): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   console.error(debug ? error : formatError(error));
-  return 1;
+  return error instanceof UsageFailure ? 2 : 1;
 }

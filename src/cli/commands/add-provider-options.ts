@@ -14,8 +14,16 @@ export interface ProviderFlags {
   readonly web?: string;
 }
 
-/** Adds the flags that choose the model and the sandbox of a local provider. */
-export function addProviderOptions(command: Command): Command {
+const SCRIPT = "script to play: a .json array of turns, or a module (default: an echo)";
+
+/** Adds the flags that choose the model and the sandbox of a local provider. `model` describes the values of `--model`. */
+export function addProviderOptions(
+  command: Command,
+  model: { readonly flag: string; readonly description: string } = {
+    flag: "--model <script>",
+    description: SCRIPT,
+  },
+): Command {
   return command
     .option("--data-dir <folder>", "folder for all data (default: a temporary folder)")
     .addOption(
@@ -29,12 +37,7 @@ export function addProviderOptions(command: Command): Command {
         "image for podman or docker, with Python and a shell (default: python:3.13-slim)",
       ).env("WINK_SANDBOX_IMAGE"),
     )
-    .addOption(
-      new Option(
-        "--model <script>",
-        "script to play: a .json array of turns, or a module (default: an echo)",
-      ).conflicts(["upstream", "upstreamModel"]),
-    )
+    .addOption(new Option(model.flag, model.description).conflicts(["upstream", "upstreamModel"]))
     .option(
       "--upstream <url>",
       "OpenAI-compatible model server to use, together with --upstream-model",

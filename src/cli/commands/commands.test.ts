@@ -4,13 +4,19 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { toExitCode } from "../to-exit-code.ts";
+import { createInspectCommand } from "./create-inspect-command.ts";
 import { createMountCommand } from "./create-mount-command.ts";
+import { createReplayCommand } from "./create-replay-command.ts";
 import { createRunCommand } from "./create-run-command.ts";
 import { createServeCommand } from "./create-serve-command.ts";
 
-const { serve, runProgram } = vi.hoisted(() => ({ serve: vi.fn(), runProgram: vi.fn() }));
+const { serve, inspect } = vi.hoisted(() => ({
+  serve: vi.fn(),
+  inspect: vi.fn(),
+}));
+vi.mock("../inspect.ts", () => ({ inspect }));
 vi.mock("../serve.ts", () => ({ serve }));
-vi.mock("../run-program.ts", () => ({ runProgram }));
+const [runProgram, runAgent] = [vi.fn(), vi.fn()];
 
 let folder = "";
 
@@ -26,8 +32,10 @@ afterEach(() => {
 });
 
 const commands: Readonly<Record<string, () => Command>> = {
+  inspect: createInspectCommand,
   mount: createMountCommand,
-  run: createRunCommand,
+  replay: createReplayCommand,
+  run: () => createRunCommand({ program: runProgram, agent: runAgent }),
   serve: createServeCommand,
 };
 
@@ -59,17 +67,25 @@ async function run(name: string, ...args: readonly string[]) {
 }
 
 describe("the commands of wink", () => {
-  test.each(["mount", "run", "serve"])("%s --help has examples and is a success", async (name) => {
-    const { out, exitCode } = await run(name, "--help");
-    expect(out).toContain(`Examples:\n  wink ${name}`);
-    expect(exitCode).toBe(0);
-  });
+  test.each(["inspect", "mount", "replay", "run", "serve"])(
+    "%s --help has examples and is a success",
+    async (name) => {
+      const { out, exitCode } = await run(name, "--help");
+      expect(out).toContain(`Examples:\n  wink ${name}`);
+      expect(exitCode).toBe(0);
+    },
+  );
 
   test.each([
     ["mount", [], "missing required argument 'path'"],
     ["mount", [".", "--max-bytes", "-1"], "Use an integer of 0 or more."],
     ["mount", [".", "--max-bytes", "9007199254740993"], "Use an integer of 0 or more."],
-    ["run", [], "missing required argument 'program'"],
+    ["replay", [], "missing required argument 'file'"],
+    ["replay", ["a.jsonl", "--agent", "b.mts"], "must be used together with --test"],
+    ["replay", ["a.jsonl", "--out", "b.mjs"], "must be used together with --test"],
+    ["replay", ["a.jsonl", "--json", "--test"], "cannot be used with option '--test'"],
+    ["inspect", ["--port", "65536"], "Use an integer from 0 to 65535."],
+    ["run", [], "missing required argument 'file'"],
     ["run", ["--upstream", "http://127.0.0.1:1", "agent.mts"], "must be used together"],
     ["serve", ["--port", "65536"], "Use an integer from 0 to 65535."],
     ["serve", ["--port", "http"], "Use an integer from 0 to 65535."],
@@ -90,6 +106,15 @@ describe("the commands of wink", () => {
     expect(exitCode).toBe(0);
     expect(JSON.parse(out)).toMatchObject({ files: 1, bytes: 3 });
     expect((await run("mount", folder, "--follow-symlinks")).out).toContain("3 files");
+  });
+
+  test("inspect passes its options on", async () => {
+    const args = ["one", "--store", "sessions", "--files", "kept", "--schema", "s", "--port", "7"];
+    await run("inspect", ...args, "--json", "--no-open");
+    const options = { store: "sessions", files: "kept", schema: "s", port: 7, json: true };
+    expect(inspect).toHaveBeenCalledWith({ target: "one", ...options, open: false });
+    await run("inspect", "folder");
+    expect(inspect).toHaveBeenLastCalledWith({ target: "folder", port: 0, json: false });
   });
 
   test("exits with 1 for a mount that is rejected, and prints the reason", async () => {
@@ -136,6 +161,83 @@ describe("the commands of wink", () => {
     });
   });
 
+  const agent = "tests/support/cli/agents/baker.ts";
+
+  test("run passes flags before and after the module of an agent to the agent", async () => {
+    vi.stubEnv("WINK_SANDBOX_IMAGE", undefined);
+    runAgent.mockResolvedValueOnce(3);
+    const before = ["--param", "a=1", "--json", "--store", "s", "--approve", "k"];
+    const after = ["--param", "b=2", "--session", "id", "--deny", "l", "--inspect", "--port", "7"];
+    const { exitCode } = await run("run", ...before, agent, ...after, "--model", "gpt-5.2");
+    expect(exitCode).toBe(3);
+    expect(runAgent).toHaveBeenLastCalledWith({
+      file: agent,
+      params: ["a=1", "b=2"],
+      model: "gpt-5.2",
+      provider: { sandbox: "auto", model: {} },
+      isLocal: false,
+      requests: false,
+      store: "s",
+      session: "id",
+      approvals: { k: "approve", l: "deny" },
+      inspect: true,
+      port: 7,
+      open: true,
+      json: true,
+      debug: false,
+    });
+  });
+
+  test.each([
+    [["--model", "turns.json"], { script: "turns.json" }],
+    [["--model", "Turns.MJS"], { script: "Turns.MJS" }],
+    [["--upstream", "u", "--upstream-model", "m"], { upstream: { baseURL: "u", model: "m" } }],
+    [["--requests"], {}],
+    [["--web", "pages"], {}],
+    [["--sandbox", "auto"], {}],
+  ])("run uses the local provider for an agent with %j", async (flags, model) => {
+    await run("run", agent, ...flags);
+    const options = {
+      isLocal: true,
+      model: undefined,
+      provider: expect.objectContaining({ model }),
+    };
+    expect(runAgent).toHaveBeenLastCalledWith(expect.objectContaining(options));
+  });
+
+  test.each([
+    [[agent, "--parm", "a=1"], "unknown option '--parm'\n(Did you mean --param?)"],
+    [[agent, "loaf"], "an agent has no arguments, got 'loaf'. Use --param or --input."],
+    [[agent, "--param"], "option '--param <name=value>' argument missing"],
+    [[agent, "--session", "a"], "--session must be used together with --store"],
+    [[agent, "--store", "s", "--approve", "a"], "--approve must be used together with --session"],
+    [[agent, "--port", "7"], "--port must be used together with --inspect"],
+    [[agent, "--inspect", "--port", "x"], "Use an integer from 0 to 65535."],
+    [[agent, "--model", "m", "--upstream", "u"], "--model cannot be used together with --upstream"],
+    [[agent, "--upstream", "u"], "must be used together"],
+    [
+      ["--param", "a=1", "src/cli/main.ts"],
+      "--param is for agents, and src/cli/main.ts is not a module",
+    ],
+    [
+      ["--inspect", "python3"],
+      "--inspect is for agents, and python3 is not a module with a default",
+    ],
+  ])("run exits with 2 for %j", async (args, problem) => {
+    const { err, exitCode } = await run("run", ...args);
+    expect({ err, exitCode }).toEqual({ err: expect.stringContaining(problem), exitCode: 2 });
+  });
+
+  test("run reports a missing file before flags of agents, and prints help after a module too", async () => {
+    runProgram.mockResolvedValueOnce(1);
+    const { exitCode } = await run("run", "--param", "a=1", "nowhere.mts");
+    expect(exitCode).toBe(1);
+    expect(await run("run", agent, "--help")).toMatchObject({
+      exitCode: 0,
+      out: expect.stringContaining("Options of an agent:"),
+    });
+  });
+
   test("serve takes a script, or a model server with its key from the environment", async () => {
     await run("serve", "--model", "turns.json", "--port", "0", "--json", "--quiet");
     expect(serve).toHaveBeenLastCalledWith(
@@ -155,5 +257,11 @@ describe("the commands of wink", () => {
     expect(serve).toHaveBeenLastCalledWith(
       expect.objectContaining({ model: { script: undefined } }),
     );
+  });
+
+  test("replay reports a missing cassette as a failure", async () => {
+    const { err, exitCode } = await run("replay", join(folder, "missing.jsonl"));
+    expect(err).toContain("missing.jsonl does not exist");
+    expect(exitCode).toBe(1);
   });
 });

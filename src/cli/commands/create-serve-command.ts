@@ -1,5 +1,6 @@
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, Option } from "commander";
 import { addProviderOptions, type ProviderFlags, selectModel } from "./add-provider-options.ts";
+import { parsePort } from "./parse-port.ts";
 
 /** Creates `wink serve`. */
 export function createServeCommand(): Command {
@@ -60,9 +61,4 @@ function createListOption(flags: string, description: string): Option {
     ...list,
     value,
   ]);
-}
-
-function parsePort(text: string): number {
-  if (/^\d{1,5}$/.test(text) && Number(text) < 65_536) return Number(text);
-  throw new InvalidArgumentError("Use an integer from 0 to 65535.");
 }

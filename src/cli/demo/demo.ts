@@ -1,6 +1,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { Budget } from "../../base/budget.ts";
+import { defaultPrices } from "../../base/costs/default-prices.ts";
+import { findModelPrice } from "../../base/costs/estimate-cost.ts";
 import { digestFiles, digestTree } from "../../files/digests/digest-files.ts";
 import type { SyncReport } from "../../files/sync/sync-report.ts";
 import { LocalProvider } from "../../local/provider.ts";
@@ -8,6 +11,7 @@ import type { Sandbox } from "../../local/sandbox/sandbox.ts";
 import { OpenAIAdapter } from "../../openai/adapter.ts";
 import type { OpenAIContainerWorkspaceSection } from "../../openai/workspace/container-workspace-section.ts";
 import { Session } from "../../session/session.ts";
+import { JsonlSessionStore } from "../../stores/jsonl-session-store.ts";
 import { type RecordingBus, recordingBus } from "../../testing/recording-bus.ts";
 import { endOnSignal, removeAtExit, type Stoppable, TemporaryFolder } from "../end-on-signal.ts";
 import { type FoundSandbox, findSandbox, type SandboxName } from "../find-sandbox.ts";
@@ -19,6 +23,7 @@ import {
   type Print,
   printAnswer,
   printCitations,
+  printCost,
   printEvent,
   printFile,
   printMounts,
@@ -28,6 +33,8 @@ import {
 /** Options of the demo. */
 export interface DemoOptions {
   readonly json: boolean;
+  /** Folder that keeps the session, for `wink inspect`. @default it is not stored */
+  readonly store?: string | undefined;
   /** Sandbox to run code in. @default "auto" */
   readonly sandbox?: SandboxName;
   /** Sandboxes to choose from. @default all of the library */
@@ -35,6 +42,16 @@ export interface DemoOptions {
   /** Where progress is shown with `json`, if it is a terminal. @default standard error */
   readonly terminal?: Terminal;
 }
+
+/** The model whose price is shown. The scripted model is free. */
+const PRICED_MODEL = "gpt-5.2";
+const MODEL = "local";
+const MAX_USD = 1;
+const PRICE = findModelPrice(PRICED_MODEL, defaultPrices);
+const PRICES = {
+  ...defaultPrices,
+  models: { ...defaultPrices.models, ...(PRICE && { [MODEL]: PRICE }) },
+};
 
 /** The same relative path from the source and from the compiled file. */
 const REPOSITORY = fileURLToPath(new URL("../../../examples/greenhouse", import.meta.url));
@@ -44,7 +61,7 @@ const REPOSITORY = fileURLToPath(new URL("../../../examples/greenhouse", import.
  * end.
  */
 export async function demo(
-  { json, sandbox: which = "auto", candidates, terminal = process.stderr }: DemoOptions,
+  { json, store, sandbox: which = "auto", candidates, terminal = process.stderr }: DemoOptions,
   host: Stoppable = process,
 ): Promise<void> {
   using folder = new TemporaryFolder("wink-demo-");
@@ -58,7 +75,7 @@ export async function demo(
   const hasPython = sandbox.name !== null;
   const model = greenhouseModel({ hasPython });
   await using provider = new LocalProvider({ model, sandbox: which, dataDir, web });
-  const started = { folder: folder.path, json, signal: stop.signal, sandbox, progress };
+  const started = { folder: folder.path, json, store, signal: stop.signal, sandbox, progress };
   const run = runDemo(provider, started).finally(() => progress.clear());
   const end = async () => {
     stop.abort();
@@ -75,6 +92,8 @@ interface DemoRun {
   /** Folder for all temporary files. */
   readonly folder: string;
   readonly json: boolean;
+  /** Folder that keeps the session. */
+  readonly store: string | undefined;
   readonly signal: AbortSignal;
   readonly sandbox: FoundSandbox;
   readonly progress: ProgressLine;
@@ -83,7 +102,8 @@ interface DemoRun {
 async function runDemo(provider: LocalProvider, run: DemoRun): Promise<void> {
   const { folder, json, signal, sandbox } = run;
   const bus = recordingBus();
-  const session = new Session({ bus }).register(vents);
+  const store = run.store === undefined ? undefined : new JsonlSessionStore(run.store);
+  const session = new Session({ bus, store, tags: { run: "wink demo" } }).register(vents);
   const workspace = createGreenhouseWorkspace({
     session,
     repository: REPOSITORY,
@@ -98,16 +118,21 @@ async function runDemo(provider: LocalProvider, run: DemoRun): Promise<void> {
   printMounts(workspace.mountPreviews, print);
   printProgress({ bus, session, workspace }, print);
 
-  const adapter = new OpenAIAdapter({ model: "local", clientConfig: { fetch: provider.fetch } });
-  const { output, usage, hostedCalls, citations } = await adapter
-    .evaluate(createGreenhousePrompt(workspace), { session, signal })
+  const adapter = new OpenAIAdapter({ model: MODEL, clientConfig: { fetch: provider.fetch } });
+  const budget = new Budget({ maxUsd: MAX_USD, prices: PRICES });
+  const { output, usage, costUsd, hostedCalls, citations, egress } = await adapter
+    .evaluate(createGreenhousePrompt(workspace), { session, signal, budget })
     .finally(() => workspace.cleanup());
   const synced = await workspace.cleanup(); // returns the report of the first cleanup
+  await session.close();
+  await store?.close();
   const isAsBefore = digestTree(await digestFiles(REPOSITORY)) === before;
   const producedFiles = readSyncedFiles(synced);
+  const cost = { usd: costUsd, model: PRICED_MODEL, maxUsd: MAX_USD };
   if (json) {
     const { percent } = session.get(vents);
-    const told = { sandbox, mounts: workspace.mountPreviews, output, usage, citations, synced };
+    const used = { output, usage, cost, egress };
+    const told = { sandbox, mounts: workspace.mountPreviews, ...used, citations, synced };
     const rest = {
       isAsBefore,
       files: producedFiles,
@@ -120,11 +145,13 @@ async function runDemo(provider: LocalProvider, run: DemoRun): Promise<void> {
     return;
   }
   printAnswer(output, usage, bus.of("TurnCompleted").length, print);
+  printCost(cost, print);
   printCitations(citations, print);
   printSync(synced, print);
   print(`  the mounted examples/greenhouse is ${describeClaim(isAsBefore, "unchanged")}`);
   print(`  the temporary copy in ${tempDir} is ${describeClaim(!existsSync(tempDir), "deleted")}`);
   for (const [name, text] of Object.entries(producedFiles)) printFile(name, text, print);
+  if (run.store !== undefined) print(`\nSee how it went: npx wink inspect ${run.store}`);
   print(
     "\nThe agent's source is src/cli/demo/greenhouse.ts. docs/guides/workspaces.md has smaller examples.",
   );

@@ -1,5 +1,6 @@
 import { styleText } from "node:util";
 import type { ToolInvoked } from "../../adapter/events.ts";
+import { defaultPrices } from "../../base/costs/default-prices.ts";
 import { isPlainObject } from "../../base/freeze.ts";
 import { quoteValue } from "../../base/quote-value.ts";
 import type { TokenUsage } from "../../base/usage.ts";
@@ -78,6 +79,20 @@ export function printAnswer(output: object, usage: TokenUsage, turns: number, pr
       `${turns} turns, ${inputTokens} input tokens (${cachedTokens} cached), ${outputTokens} output tokens (${reasoningTokens} reasoning)`,
     ),
   );
+}
+
+/** Prints the cost that the tokens and hosted calls would have on a model, and the date of its price. */
+export function printCost({ usd, model, maxUsd }: DemoCost, print: Print): void {
+  const total = usd === undefined ? "an unknown amount" : `$${usd.toFixed(4)}`;
+  const limit = `the budget is $${maxUsd.toFixed(2)}`;
+  print(dim(`${total} at the prices of ${model} on ${defaultPrices.date}; ${limit}`));
+}
+
+/** What the demo would cost on a model with a price. */
+export interface DemoCost {
+  readonly usd: number | undefined;
+  readonly model: string;
+  readonly maxUsd: number;
 }
 
 /** Prints the citations of all turns. */

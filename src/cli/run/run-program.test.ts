@@ -4,7 +4,8 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { type RunOptions, runProgram } from "./run-program.ts";
+import type { ProgramRunOptions } from "./run-options.ts";
+import { runProgram } from "./run-program.ts";
 
 let folder = "";
 
@@ -97,7 +98,7 @@ describe("wink run", () => {
 });
 
 describe("runProgram()", () => {
-  const options: Omit<RunOptions, "program"> = {
+  const options: Omit<ProgramRunOptions, "program"> = {
     args: [],
     provider: { sandbox: "auto", model: {} },
     json: false,

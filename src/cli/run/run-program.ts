@@ -1,29 +1,17 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { constants } from "node:os";
 import { extname } from "node:path";
-import { InvalidOptionError } from "../base/errors.ts";
-import type { Stoppable } from "./end-on-signal.ts";
-import { ECHO } from "./load-model.ts";
-import { type OpenedProvider, openProvider, type ProviderChoice } from "./open-provider.ts";
-import { ProgressLine, type Terminal } from "./progress-line.ts";
-import { RequestPrinter } from "./request-printer.ts";
-import { toFlagError } from "./to-flag-error.ts";
-
-/** Options of `wink run`. */
-export interface RunOptions {
-  /** A file for Node.js, or any other command. */
-  readonly program: string;
-  readonly args: readonly string[];
-  readonly provider: ProviderChoice;
-  /** Whether to print the server and its requests as JSON on standard error. */
-  readonly json: boolean;
-  /** Whether to print a line per request on standard error. */
-  readonly requests: boolean;
-  /** Where the running model is shown if it is a terminal. @default standard error */
-  readonly terminal?: Terminal | undefined;
-}
+import { InvalidOptionError } from "../../base/errors.ts";
+import type { Stoppable } from "../end-on-signal.ts";
+import { ECHO } from "../load-model.ts";
+import type { OpenedProvider } from "../open-provider.ts";
+import { ProgressLine, type Terminal } from "../progress-line.ts";
+import { RequestPrinter } from "../request-printer.ts";
+import { toFlagError } from "../to-flag-error.ts";
+import { NODE_FILES } from "./is-agent-file.ts";
+import type { ProgramRunOptions } from "./run-options.ts";
+import { type StartedProvider, startProvider } from "./start-provider.ts";
 
 /** The part of `process` that receives signals. Tests pass their own. */
 export type SignalSource = Pick<Stoppable, "on" | "off">;
@@ -33,25 +21,21 @@ export type SignalSource = Pick<Stoppable, "on" | "off">;
  * program's exit code, or 128 plus the number of the signal that ended it.
  */
 export async function runProgram(
-  options: RunOptions,
+  options: ProgramRunOptions,
   host: SignalSource = process,
 ): Promise<number> {
   const command = createCommandLine(options);
   const progress = new ProgressLine(options.json ? SILENT : (options.terminal ?? process.stderr));
   progress.show("Starting the local provider …");
   try {
-    const apiKey = randomBytes(24).toString("base64url");
     const printer = new RequestPrinter(process.stderr, { json: options.json });
     const isLogged = options.json || options.requests;
-    await using opened = await openProvider(options.provider, {
-      apiKey,
-      onRequest: isLogged ? (entry) => printer.print(entry) : undefined,
-    });
-    const { url } = await opened.provider.listen();
+    const onRequest = isLogged ? printer.print.bind(printer) : undefined;
+    await using started = await startProvider(options.provider, onRequest);
     progress.clear();
-    if (options.json) await printServer(url, opened);
-    else showEcho(opened, options.terminal ?? process.stderr);
-    return await waitForProgram(command, createEnvironment(url, apiKey), host);
+    if (options.json) await printServer(started);
+    else showEcho(started.opened, options.terminal ?? process.stderr);
+    return await waitForProgram(command, { ...process.env, ...started.variables }, host);
   } catch (error) {
     throw toFlagError(error);
   } finally {
@@ -66,10 +50,8 @@ interface CommandLine {
   readonly args: readonly string[];
 }
 
-const NODE_FILES = [".js", ".mjs", ".cjs", ".ts", ".mts", ".cts"];
-
 /** Node.js runs its own files; any other program runs as it is. */
-function createCommandLine({ program, args }: RunOptions): CommandLine {
+function createCommandLine({ program, args }: ProgramRunOptions): CommandLine {
   if (!NODE_FILES.includes(extname(program))) return { file: program, args };
   if (!existsSync(program)) throw createMissingError(program, "must be an existing file");
   return { file: process.execPath, args: [program, ...args] };
@@ -80,18 +62,7 @@ function createMissingError(program: string, rule: string, cause?: Error): Inval
   return new InvalidOptionError({ field: "program", value: program, rule, remedy, cause });
 }
 
-/** The official SDKs and this package read these variables. */
-function createEnvironment(url: string, apiKey: string): NodeJS.ProcessEnv {
-  return {
-    ...process.env,
-    OPENAI_BASE_URL: url,
-    OPENAI_API_KEY: apiKey,
-    ANTHROPIC_BASE_URL: url.replace(/\/v1$/, ""),
-    ANTHROPIC_API_KEY: apiKey,
-  };
-}
-
-async function printServer(url: string, opened: OpenedProvider): Promise<void> {
+async function printServer({ url, opened }: StartedProvider): Promise<void> {
   const { name: sandbox } = await opened.findSandbox();
   process.stderr.write(`${JSON.stringify({ url, sandbox, model: opened.modelName })}\n`);
 }

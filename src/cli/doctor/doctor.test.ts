@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import type { Sandbox } from "../local/sandbox/sandbox.ts";
+import type { Sandbox } from "../../local/sandbox/sandbox.ts";
 import { doctor } from "./doctor.ts";
 import { createFinding, examineNode } from "./running-checks.ts";
 

@@ -1,7 +1,7 @@
 import { styleText } from "node:util";
-import { listSandboxes } from "../local/sandbox/choose-sandbox.ts";
-import type { LimitReport, Sandbox } from "../local/sandbox/sandbox.ts";
-import { ProgressLine, type Terminal } from "./progress-line.ts";
+import { listSandboxes } from "../../local/sandbox/choose-sandbox.ts";
+import type { LimitReport, Sandbox } from "../../local/sandbox/sandbox.ts";
+import { ProgressLine, type Terminal } from "../progress-line.ts";
 import { finishChecks, type RunningChecks, startChecks } from "./running-checks.ts";
 
 /** Options of `wink doctor`. */

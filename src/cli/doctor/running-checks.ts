@@ -2,11 +2,11 @@ import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { promisify } from "node:util";
-import { getErrorMessage } from "../base/errors.ts";
-import { checkSandboxStarts } from "../claude/sandbox/prepare-sandbox.ts";
-import { findDiskSupport } from "../local/containers/disks/find-disk-support.ts";
-import { combineLimits } from "../local/sandbox/combine-limits.ts";
-import type { LimitReport, Sandbox } from "../local/sandbox/sandbox.ts";
+import { getErrorMessage } from "../../base/errors.ts";
+import { checkSandboxStarts } from "../../claude/sandbox/prepare-sandbox.ts";
+import { findDiskSupport } from "../../local/containers/disks/find-disk-support.ts";
+import { combineLimits } from "../../local/sandbox/combine-limits.ts";
+import type { LimitReport, Sandbox } from "../../local/sandbox/sandbox.ts";
 
 /** Available features of this machine, as printed by `wink doctor --json`. */
 export interface Examination {
