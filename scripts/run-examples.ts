@@ -1,12 +1,15 @@
 /**
- * Runs every example on the built package and compares its output with its `// prints:` lines.
- * `--list` prints the names of the examples that would run, and runs none.
+ * Runs every example on the built package, or those whose paths contain an argument, and compares their output with their
+ * `// prints:` lines. `--list` prints the names of the examples that would run, and runs none.
  */
 import { spawnSync } from "node:child_process";
 import { type Example, listExamples } from "./examples/list-examples.ts";
 
 const isListing = process.argv.includes("--list");
-const examples = listExamples(process.cwd());
+const parts = process.argv.slice(2).filter((argument) => argument !== "--list");
+const examples = listExamples(process.cwd()).filter(
+  ({ path }) => parts.length === 0 || parts.some((part) => path.includes(part)),
+);
 if (examples.length === 0) throw new Error("There are no examples");
 
 for (const example of examples) {

@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import manifest from "../package.json" with { type: "json" };
+import { addPackages } from "../tests/support/documents/paste-project.ts";
 import { installPackedPackage } from "../tests/support/packed-package.ts";
 
 const [node] = process.argv.slice(2);
@@ -13,6 +14,8 @@ try {
   const script = join(installed.folder, "smoke.mjs");
   copyFileSync("tests/smoke/smoke.mjs", script);
   const wink = join(installed.folder, "node_modules", "weakincentives", manifest.bin.wink);
+  run(node, [script]);
+  await addPackages(installed.folder, ["@electric-sql/pglite", "pg-boss"]);
   run(node, [script]);
   run(node, [wink, "demo"]);
 } finally {

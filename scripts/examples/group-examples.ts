@@ -8,7 +8,7 @@ export interface ExampleGroup {
 
 /** The headings of the index and the names below them, in reading order. `*` at the end matches any text. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
-  "First steps": ["first-agent", "first-tool", "first-*"],
+  "First steps": ["first-agent", "first-tool", "first-*", "command-line"],
   "Prompts, tools and state": [
     "prompts*",
     "progressive-disclosure",
@@ -26,16 +26,21 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   ],
   "Files and containers": ["workspaces*", "code-review", "long-analysis", "openai-files"],
   "Chats and streams": ["chat", "streaming", "chat-*", "long-turns", "background"],
-  "Runs that survive a crash": ["after-a-crash"],
+  "Runs that survive a crash": ["after-a-crash", "agent-loop", "fleet"],
   "Asking a person": ["asking-a-person", "approval-page"],
   "Limits, safety and tests": [
+    "inspector",
     "budgets*",
+    "costs",
+    "egress",
     "errors*",
     "untrusted-text",
     "security*",
     "sandboxes",
     "testing*",
+    "record-and-replay",
     "performance*",
+    "telemetry",
   ],
   "Providers and models": [
     "openai",

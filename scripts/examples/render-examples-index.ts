@@ -47,6 +47,10 @@ function renderExample(example: Example): string {
 }
 
 function describeRun({ path, isRunByWink, source }: Example): string {
+  if (/^export default /m.test(source)) {
+    const live = `npx wink run ${path} --model gpt-5.2`;
+    return `Run \`npx wink run ${path}\`, or \`${live}\` with \`OPENAI_API_KEY\` set.`;
+  }
   if (isRunByWink) {
     const key = source.includes('"weakincentives/claude"') ? "ANTHROPIC_API_KEY" : "OPENAI_API_KEY";
     return `Run \`npx wink run ${path}\`, or \`node ${path}\` with \`${key}\` set.`;

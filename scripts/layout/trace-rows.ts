@@ -13,9 +13,10 @@ export interface Trace {
 
 /**
  * How many files one evaluation may enter. Evaluations have barriers, a standing and files to keep since
- * decision 78, and workspaces report their progress since decision 82.
+ * decision 78, workspaces report their progress since decision 82, and costs and requests are counted since
+ * decision 88.
  */
-export const TRACE_TARGETS = { openai: 105, claude: 90 } as const;
+export const TRACE_TARGETS = { openai: 110, claude: 95 } as const;
 
 /** True if the Claude Agent SDK is installed, which a trace on Claude needs. */
 export function hasClaudeSdk(): boolean {

@@ -8,7 +8,7 @@ export interface EnteredPart {
 }
 
 /**
- * Records which files of a folder a run enters: those with a function that is called. What a module
+ * Records which files of a folder a run enters: the files with a function that is called. What a module
  * does when it is loaded does not count.
  */
 export class EnteredFiles implements Disposable {

@@ -34,7 +34,7 @@ export function scriptWith(code: string, longNote: number): ModelScript {
   return ({ text }) =>
     text.includes("<summary>")
       ? [{ say: "<summary>Two notes were taken.</summary>" }]
-      : (turns.shift() ?? [{ fail: { message: "The script is over." } }]);
+      : (turns.shift() ?? [{ fail: { message: "The script has ended." } }]);
 }
 
 /** A folder to mount. It goes with the trace's temporary folder. */

@@ -1,0 +1,203 @@
+import { cpSync, globSync, readFileSync, rmSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { type Plugin, rolldown } from "rolldown";
+import { ImportGraph } from "./import-graph.ts";
+import { HOST_FILES } from "./redirect-host-imports.ts";
+
+/**
+ * Joins the compiled files of `folder` into a few chunks, because Node spends most of an import on finding and reading
+ * files (decision 92). Files that are opened by their path stay there: entry points, workers of threads, and modules with
+ * jobs for threads.
+ */
+export async function bundle(folder: string, entryPoints: readonly string[]): Promise<void> {
+  const plan = planChunks(folder, entryPoints);
+  const bundled = `${folder}-bundled`;
+  rmSync(bundled, { recursive: true, force: true });
+  const toName = (path: string) => relative(folder, path).replace(/\.js$/, "");
+  const getChunk = (id: string) => plan.chunks.get(relative(process.cwd(), id)) ?? null;
+  /** The files of the workspace import each other directly. All others import them through `#host`. */
+  const isExternal = (id: string, importer: string | undefined) =>
+    id.startsWith("#host/")
+      ? importer === undefined || getChunk(importer) !== "workspace"
+      : /^(?:node:|[@a-z])/.test(id) && !plan.entries.includes(id);
+  await using build = await rolldown({
+    input: Object.fromEntries(plan.entries.map((path) => [toName(path), path])),
+    platform: "neutral",
+    external: isExternal,
+    plugins: [
+      resolveEntries(plan.entries),
+      resolveHostFiles(folder),
+      readMaps(),
+      locateModules(folder, plan.standalone),
+    ],
+    treeshake: false, // modules run as they do unbundled
+    preserveEntrySignatures: "allow-extension", // chunks with code that is not theirs alone need it
+    checks: { ineffectiveDynamicImport: false }, // `wink` needs both sandboxes at once
+  });
+  await build.write({
+    dir: bundled,
+    format: "esm",
+    sourcemap: true,
+    entryFileNames: "[name].js",
+    chunkFileNames: "chunks/[name].js",
+    comments: false,
+    codeSplitting: {
+      includeDependenciesRecursively: false,
+      groups: [{ debugName: "chunks", name: getChunk }],
+    },
+  });
+  await bundleKernel(folder, bundled);
+  for (const path of globSync(`${folder}/**/*.{js,js.map}`)) rmSync(path);
+  cpSync(bundled, folder, { recursive: true });
+  rmSync(bundled, { recursive: true });
+  const cycle = new ImportGraph(folder, { followsHost: true }).findCycle();
+  if (cycle) throw new Error(`Chunks import each other: ${cycle.join(" -> ")}`);
+}
+
+interface ChunkPlan {
+  readonly entries: readonly string[];
+  /** Entries whose own code stays in their file: it runs when the file is loaded. */
+  readonly standalone: ReadonlySet<string>;
+  /** Name of the chunk by file. */
+  readonly chunks: ReadonlyMap<string, string>;
+}
+
+/**
+ * Decides which file belongs to which chunk. Each chunk has the files that its entry point needs and no earlier chunk has, so chunks
+ * only import earlier ones.
+ */
+function planChunks(folder: string, entryPoints: readonly string[]): ChunkPlan {
+  const graph = new ImportGraph(folder);
+  const at = (path: string) => join(folder, path);
+  const jobs = graph.findFiles(/threadJob\(import\.meta\.url/);
+  const workers = WORKERS.map(at);
+  const host = HOST_FILES.map((name) => at(`openai/${name}.js`));
+  const standalone = new Set([at("cli/main.js"), ...workers]);
+  const chunks = new Map<string, string>();
+  const assign = (name: string, paths: Iterable<string>) => {
+    for (const path of paths)
+      if (!chunks.has(path) && !standalone.has(path)) chunks.set(path, name);
+  };
+  /** Gives each target of a dynamic import among `paths` its own chunk. */
+  const assignLazy = (paths: ReadonlySet<string>) => {
+    for (const path of intersect(paths, new Set(graph.dynamicTargets))) {
+      const name = relative(folder, path).replace(/\.js$/, "").replaceAll("/", "-");
+      assign(name, graph.findLoaded([path]));
+    }
+  };
+  const root = graph.findLoaded([at("index.js")]);
+  const threads = graph.findLoaded([...workers, ...jobs]);
+  const files = graph.findLoaded([at("files/index.js")]);
+  const claude = graph.findLoaded([at("claude/index.js")]);
+  const workspace = graph.findLoaded(host);
+  const transport = graph.findLoaded([at("openai/http/undici-transport.js")]);
+  // Chunks of entry points that run without Node have only such files. Files that need Node are imported through #host, and
+  // has its own chunks, because it imports others of openai.
+  const edge = graph.findReached(["index.js", "openai/index.js", "mcp/index.js"].map(at));
+  assign("base", intersect(root, threads));
+  assign("core", root);
+  const mounts = intersect(workspace, claude);
+  assign("base-files", intersect(edge, new Set([...threads, ...files, ...mounts])));
+  assign("openai-http", intersect(edge, transport));
+  assign("transport", transport);
+  assign("openai-base", intersect(edge, workspace));
+  assignLazy(edge);
+  assign("threads", threads);
+  assign("files", files);
+  assign("files", mounts);
+  assign("workspace", workspace);
+  assignByUsers(
+    entryPoints.map((path) => [dirname(relative(folder, path)), graph.findLoaded([path])]),
+    assign,
+  );
+  assign("edge", graph.findLoaded([at("openai/edge.js")]));
+  assignLazy(new Set(graph.dynamicTargets));
+  const entries = [
+    ...new Set([...entryPoints, ...host, at("openai/edge.js"), ...workers, ...jobs]),
+  ];
+  return { entries, standalone, chunks };
+}
+
+/** Gives files that the same entry points need one chunk, named after them. */
+function assignByUsers(
+  loaded: readonly (readonly [string, ReadonlySet<string>])[],
+  assign: (name: string, paths: Iterable<string>) => void,
+): void {
+  for (const path of new Set(loaded.flatMap(([, paths]) => [...paths]))) {
+    const users = loaded.filter(([, paths]) => paths.has(path)).map(([name]) => name);
+    assign(users.join("-"), [path]);
+  }
+}
+
+function intersect(one: ReadonlySet<string>, other: ReadonlySet<string>): readonly string[] {
+  return [...one].filter((path) => other.has(path));
+}
+
+/** Files that are the code of a thread. */
+const WORKERS = [
+  "host/threads/worker.js",
+  "files/filesystem/search/search-worker.js",
+  "files/archive/pack-worker.js",
+];
+
+/** The interpreter's process may only read its own folder, so its program is one file. */
+const KERNEL = "local/sandbox/wasm/kernel/kernel-main.js";
+
+async function bundleKernel(folder: string, bundled: string): Promise<void> {
+  const input = join(folder, KERNEL);
+  await using build = await rolldown({
+    input,
+    platform: "neutral",
+    external: /^node:/,
+    plugins: [resolveEntries([input]), readMaps()],
+    treeshake: false,
+  });
+  await build.write({
+    file: join(bundled, KERNEL),
+    format: "esm",
+    sourcemap: true,
+    comments: false,
+    codeSplitting: false,
+  });
+}
+
+/** Tells the paths of entries from the names of packages. */
+function resolveEntries(entries: readonly string[]): Plugin {
+  return {
+    name: "entries",
+    resolveId: (id) => (entries.includes(id) ? resolve(id) : null),
+  };
+}
+
+/** Finds files that are imported through `#host`. */
+function resolveHostFiles(folder: string): Plugin {
+  return {
+    name: "host",
+    resolveId: (id) =>
+      id.startsWith("#host/") ? resolve(folder, "openai", `${id.slice("#host/".length)}.js`) : null,
+  };
+}
+
+/** Gives the bundler the maps of the compiler, so that its maps lead to the sources. */
+function readMaps(): Plugin {
+  return {
+    name: "maps",
+    load(id) {
+      const code = readFileSync(id, "utf8").replace(/\n\/\/# sourceMappingURL=.*/, "");
+      return { code, map: JSON.parse(readFileSync(`${id}.map`, "utf8")) };
+    },
+  };
+}
+
+/** Makes `import.meta.url` the place where a module's file is, although its code is in a chunk. */
+function locateModules(folder: string, standalone: ReadonlySet<string>): Plugin {
+  return {
+    name: "locations",
+    transform(code, id) {
+      const path = relative(process.cwd(), id);
+      if (standalone.has(path) || !code.includes("import.meta.url")) return null;
+      const place = `new URL("../${relative(folder, path)}", import.meta.url).href`;
+      return { code: code.replaceAll("import.meta.url", place), map: null };
+    },
+  };
+}
