@@ -1,14 +1,14 @@
 /**
  * Measures what `delivery: "background"` costs, as the ratio of the time of a turn to that of a streamed turn,
  * side by side on the local provider. Both include the provider's own work, which stores a response in the
- * background twice. Run `npm run build` first.
+ * background twice.
  */
 import { definePrompt } from "weakincentives";
 import { LocalProvider } from "weakincentives/local";
 import { OpenAIAdapter } from "weakincentives/openai";
-import { median } from "./median.ts";
+import { compareSides } from "./report/figure.ts";
+import { countRounds, printResult } from "./report/part-result.ts";
 
-const ROUNDS = 41;
 /** Turns of one side in one round. */
 const TURNS = 10;
 
@@ -30,17 +30,17 @@ const [runBackground, runStream] = sides;
 if (!runBackground || !runStream) throw new Error("There are two sides");
 
 for (let round = 0; round < 10; round++) await Promise.all([runBackground(), runStream()]);
-const rounds: { readonly one: number; readonly other: number }[] = [];
-for (let round = 0; round < ROUNDS; round++) {
+const rounds = [];
+for (let round = 0; round < countRounds(41); round++) {
   const first = round % 2 === 0 ? await runBackground() : null;
-  const other = await runStream();
-  rounds.push({ one: first ?? (await runBackground()), other });
+  const reference = await runStream();
+  rounds.push({ ours: first ?? (await runBackground()), reference });
 }
 await provider.close();
 
-const one = median(rounds.map((round) => round.one));
-const other = median(rounds.map((round) => round.other));
-const ratio = median(rounds.map((round) => round.one / round.other));
-console.log(`Node ${process.version}, medians of ${ROUNDS} rounds of ${TURNS} turns\n`);
-console.log("| a turn in the background | a streamed turn | ratio |\n| ---: | ---: | ---: |");
-console.log(`| ${one.toFixed(2)} ms | ${other.toFixed(2)} ms | ${ratio.toFixed(2)}x |`);
+const facts = {
+  what: "a turn in the background to a streamed one",
+  unit: "ms",
+  goal: null,
+} as const;
+printResult({ figures: [compareSides(facts, rounds)] });

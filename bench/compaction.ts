@@ -1,16 +1,16 @@
 /**
  * Measures the cost of compaction: the CPU time of evaluations with compaction enabled but not needed,
- * relative to evaluations without it, and the extra requests of an evaluation that needs it. Run
- * `npm run build` first.
+ * relative to evaluations without it, and the extra requests of an evaluation that needs it.
  */
 import { MarkdownSection, Prompt, PromptTemplate, Session, Tool, ToolResult } from "weakincentives";
 import { LocalProvider, scriptedModel } from "weakincentives/local";
 import { OpenAIAdapter, type OpenAIAdapterOptions } from "weakincentives/openai";
 import * as z from "zod";
-import { median } from "./median.ts";
-import { startStub } from "./openai-loop.ts";
+import { startStub } from "./peers/start-stub.ts";
+import { compareSides, createValue } from "./report/figure.ts";
+import { countRounds, printResult } from "./report/part-result.ts";
 
-const PAIRS = 1_500;
+const PAIRS = countRounds(1_500);
 /** Pairs that run first to warm up the compiler; not counted. */
 const WARMING = 150;
 /** Text that exceeds the threshold. */
@@ -39,23 +39,24 @@ const prompt = new Prompt(
   }),
 );
 
-const { bare, compacting } = await measureIdle();
-const ratio = compacting / bare;
-const extra = await measureTriggered();
+const idle = {
+  what: "an evaluation with compaction that it does not need to one without, CPU",
+  unit: "µs",
+  goal: 1.02,
+} as const;
+const added = await measureTriggered();
+printResult({
+  figures: [
+    compareSides(idle, await measureIdle()),
+    createValue(
+      { what: `requests that one compaction adds: ${added.join(", ")}`, unit: "", goal: 2 },
+      added.length,
+    ),
+  ],
+});
 
-console.log(`Node ${process.version}, medians of ${PAIRS} evaluations each\n`);
-console.log("| what | measured | ratio | target |\n| --- | --- | ---: | ---: |");
-console.log(
-  `| an evaluation with compaction that it does not need to one without, CPU | ${compacting.toFixed(0)} µs to ${bare.toFixed(0)} µs | ${ratio.toFixed(3)}x | 1.02x |`,
-);
-console.log(
-  `| requests that one compaction adds | ${extra.join(", ")} | | input_tokens, compact |`,
-);
-const isJustThat = extra.join() === "/responses/input_tokens,/responses/compact";
-process.exitCode = ratio <= 1.02 && isJustThat ? 0 : 1;
-
-/** Alternates the two sides, so that other load affects both, and takes medians to ignore garbage collection. */
-async function measureIdle(): Promise<{ readonly bare: number; readonly compacting: number }> {
+/** Alternates the two sides, so that other load affects both. */
+async function measureIdle() {
   using stub = await startStub();
   const adapterWith = (compaction: OpenAIAdapterOptions["compaction"]) =>
     new OpenAIAdapter({
@@ -64,18 +65,15 @@ async function measureIdle(): Promise<{ readonly bare: number; readonly compacti
       clientConfig: { apiKey: "sk-stub", baseURL: `${stub.origin}/weakincentives/parallel/v1` },
       compaction,
     });
-  const sides = [adapterWith(null), adapterWith({})].map((adapter) => ({
-    adapter,
-    costs: [] as number[],
-  }));
+  const [bare, compacting] = [adapterWith(null), adapterWith({})];
+  const pairs = [];
   for (let pair = -WARMING; pair < PAIRS; pair++) {
-    for (const { adapter, costs } of pair % 2 === 0 ? sides : sides.toReversed()) {
-      const cost = await measureCpu(adapter);
-      if (pair >= 0) costs.push(cost);
-    }
+    const first = pair % 2 === 0 ? await measureCpu(compacting) : null;
+    const reference = await measureCpu(bare);
+    const ours = first ?? (await measureCpu(compacting));
+    if (pair >= 0) pairs.push({ ours, reference });
   }
-  const [bare = Number.NaN, compacting = Number.NaN] = sides.map(({ costs }) => median(costs));
-  return { bare, compacting };
+  return pairs;
 }
 
 /** CPU time in microseconds. */

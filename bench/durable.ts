@@ -1,7 +1,7 @@
 /**
  * Measures what storing a session costs, on each store, as ratios in one run: a turn with one `once` call to a plain
- * insert into the same database, a late turn to an early one, and opening a session of 10,000 records. Run
- * `npm run build` first; `scripts/with-postgres.sh npm run bench:durable` measures PostgreSQL too.
+ * insert into the same database, a late turn to an early one, and opening a session of 10,000 records.
+ * `node scripts/with-postgres.ts npm run bench:durable` measures PostgreSQL too.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -24,12 +24,13 @@ import {
 import * as z from "zod";
 import { openStores, type StoreBesideBare } from "./bare-inserts.ts";
 import { median } from "./median.ts";
+import { createValue, type Figure } from "./report/figure.ts";
+import { printResult } from "./report/part-result.ts";
 
 const TURNS = 1_050;
 /** Turns on each side of the reported one: a single turn is mostly noise. */
 const AROUND = 45;
 const RECORDS = 10_000;
-const TARGETS = { insert: 6, growth: 1.2, openMs: 1_000 };
 
 declare module "weakincentives" {
   interface EventMap {
@@ -53,27 +54,37 @@ const section = new MarkdownSection({ key: "task", title: "Task", template: "Go.
 const template = new PromptTemplate({ ns: "bench", key: "durable", sections: [section] });
 
 const folder = mkdtempSync(join(tmpdir(), "wink-bench-"));
-let isFast = true;
+const figures: Figure[] = [];
 try {
-  console.log(`Node ${process.version}, medians of ${2 * AROUND} turns\n`);
-  console.log(
-    "| store | turn to plain insert (6.00x) | turn 1,000 to turn 50 (1.20x) | opening 10,000 records (1,000 ms) |",
-  );
-  console.log("| --- | ---: | ---: | ---: |");
   for (const [name, open] of Object.entries(openStores)) {
     await using opened = await open(folder);
     const { early, late, insert } = await measureTurns(opened);
-    const openMs = await measureOpening(opened.store);
-    const [ratio, growth] = [late / insert, late / early];
-    const turn = `${late.toFixed(2)} ms to ${insert.toFixed(2)} ms: ${ratio.toFixed(2)}x`;
-    const later = `${late.toFixed(2)} ms to ${early.toFixed(2)} ms: ${growth.toFixed(2)}x`;
-    console.log(`| ${name} | ${turn} | ${later} | ${openMs.toFixed(0)} ms |`);
-    isFast &&= ratio <= TARGETS.insert && growth <= TARGETS.growth && openMs <= TARGETS.openMs;
+    const facts = { unit: "ms", ours: late } as const;
+    figures.push(
+      {
+        ...facts,
+        what: `${name}: a turn with a call to a plain insert`,
+        reference: insert,
+        ratio: late / insert,
+        goal: 6,
+      },
+      {
+        ...facts,
+        what: `${name}: turn 1,000 to turn 50`,
+        reference: early,
+        ratio: late / early,
+        goal: 1.2,
+      },
+      createValue(
+        { what: `${name}: opening 10,000 records`, unit: "ms", goal: 1_000 },
+        await measureOpening(opened.store),
+      ),
+    );
   }
 } finally {
   rmSync(folder, { recursive: true });
 }
-process.exitCode = isFast ? 0 : 1;
+printResult({ figures });
 
 /** Runs one loop of calls. Each turn also makes a plain insert, whose time is not part of the turn's. */
 async function measureTurns({ store, insert }: StoreBesideBare) {

@@ -1,3 +1,4 @@
+/** Searches 20,000 chunks of text, side by side with the bare FTS5 query for the same words. */
 import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -9,6 +10,8 @@ import { extractTerms, toMatchExpression } from "../src/local/search/extract-ter
 import { defaultChunkSizes } from "../src/local/search/split-into-chunks.ts";
 import { VectorStores } from "../src/local/search/vector-stores.ts";
 import { type Database, openDatabase } from "../src/local/store/database.ts";
+import { compareSides } from "./report/figure.ts";
+import { countRounds, printResult } from "./report/part-result.ts";
 
 const FILES = 1_000;
 const CHUNKS_PER_FILE = 20;
@@ -16,13 +19,19 @@ const QUERIES = 200;
 const WORDS = 20_000;
 
 /** The 95th percentiles of one round, in milliseconds. */
-export interface SearchRound {
+interface SearchRound {
   readonly ours: number;
-  readonly bare: number;
+  readonly reference: number;
 }
 
-/** Searches 20,000 pieces of text, side by side with the bare FTS5 query for the same words. */
-export async function measureFileSearch(rounds: number): Promise<readonly SearchRound[]> {
+const facts = {
+  what: "file search p95 over 20,000 chunks to bare FTS5",
+  unit: "ms",
+  goal: 1.5,
+} as const;
+printResult({ figures: [compareSides(facts, await measureFileSearch(countRounds(5)))] });
+
+async function measureFileSearch(rounds: number): Promise<readonly SearchRound[]> {
   const folder = mkdtempSync(join(tmpdir(), "wink-bench-"));
   using database = openDatabase(folder);
   try {
@@ -41,7 +50,7 @@ export async function measureFileSearch(rounds: number): Promise<readonly Search
       });
       return {
         ours: percentile95(times.map((time) => time.ours)),
-        bare: percentile95(times.map((time) => time.bare)),
+        reference: percentile95(times.map((time) => time.bare)),
       };
     };
     oneRound(); // the first round reads from the disk
@@ -124,12 +133,4 @@ function measure(work: () => void): number {
 function percentile95(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.floor(sorted.length * 0.95)] ?? Number.NaN;
-}
-
-if (import.meta.main) {
-  const rounds = await measureFileSearch(5);
-  for (const { ours, bare } of rounds) {
-    const ratio = (ours / bare).toFixed(2);
-    console.log(`file search p95: ${ours.toFixed(2)} ms to ${bare.toFixed(2)} ms bare, ${ratio}x`);
-  }
 }

@@ -3,7 +3,8 @@
  * provider, the whole tree of parse5, and htmlparser2 if it is installed
  * (`npm install --no-save htmlparser2@12.0.0`). Each cell is one process: its processor time for
  * the page, which other processes do not affect, and its peak memory, with the page itself.
- * `node bench/html.ts FILE…` reads files instead.
+ * `node bench/html.ts FILE…` reads files instead. With `--json` it compares `readHtml` with the whole tree, and ends a reader
+ * after 10 s.
  */
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -11,9 +12,12 @@ import { fileURLToPath } from "node:url";
 import { parse } from "parse5";
 import { HtmlText } from "../src/local/search/html-text.ts";
 import { readHtml } from "../src/local/search/read-html.ts";
+import type { Figure, FigureFacts } from "./report/figure.ts";
+import { printResult } from "./report/part-result.ts";
 
 const LENGTH = 10_000_000;
-const LIMIT_MS = 60_000;
+const isReport = process.argv.includes("--json");
+const LIMIT_MS = isReport ? 10_000 : 60_000;
 
 type Read = (html: string) => unknown;
 
@@ -39,6 +43,7 @@ const pages: Readonly<Record<string, () => string>> = {
 
 const [first, ...others] = process.argv.slice(2);
 if (first === "--one") await measure(others[0] ?? "", others[1] ?? "");
+else if (isReport) printComparison();
 else printTable(first === undefined ? Object.keys(pages) : [first, ...others]);
 
 function printTable(names: readonly string[]): void {
@@ -49,6 +54,30 @@ function printTable(names: readonly string[]): void {
     const cells = Object.keys(readers).map((reader) => measureInProcess(reader, name));
     console.log(`| ${name} | ${cells.join(" | ")} |`);
   }
+}
+
+function printComparison(): void {
+  const notes: string[] = [];
+  const figures = Object.keys(pages).flatMap((page) => {
+    const [ours, other] = ["readHtml", "parse5, whole tree"].map((reader) => {
+      const cell = measureInProcess(reader, page);
+      const [, seconds, megabytes] = /^([\d.]+) s, (\d+) MB$/.exec(cell) ?? [];
+      if (seconds === undefined) notes.push(`${page}, ${reader}: ${cell}`);
+      return { seconds: Number(seconds), megabytes: Number(megabytes) };
+    });
+    if (!ours || !other) return [];
+    return [
+      compare({ what: `${page}, CPU`, unit: "s", goal: null }, ours.seconds, other.seconds),
+      compare({ what: `${page}, memory`, unit: "MB", goal: null }, ours.megabytes, other.megabytes),
+    ];
+  });
+  printResult({ figures, notes });
+}
+
+/** Creates a figure whose reference is missing if it did not end. */
+function compare(facts: FigureFacts, ours: number, other: number): Figure {
+  const reference = Number.isNaN(other) ? null : other;
+  return { ...facts, ours, reference, ratio: reference === null ? null : ours / reference };
 }
 
 function measureInProcess(reader: string, page: string): string {

@@ -1,8 +1,7 @@
 /**
  * Compares the local provider with its bare parts in one run: a plain turn with a bare hono route that
  * sends the same bytes, a warm line of Python with a bare interpreter, a cold container with a bare
- * bubblewrap and Python, and memory over ten thousand turns.
- * Run `npm run build` first; the last two need bubblewrap.
+ * bubblewrap and Python, and memory over ten thousand turns. Run it with `--expose-gc`.
  */
 import { type ChildProcessWithoutNullStreams, fork, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -14,12 +13,10 @@ import { createInterface } from "node:readline";
 import { createAdaptorServer } from "@hono/node-server";
 import { Hono } from "hono";
 import { type LocalModel, LocalProvider } from "weakincentives/local";
-import { measureFileSearch } from "./file-search.ts";
-import { median } from "./median.ts";
+import { compareSides, createValue, type Figure } from "./report/figure.ts";
+import { countRounds, printResult } from "./report/part-result.ts";
 
 const TURNS = 500;
-const RATES = 60;
-const ROUNDS = 5;
 
 const body = JSON.stringify({ model: "local", input: "Hello", store: false });
 const headers = { "content-type": "application/json" };
@@ -69,24 +66,19 @@ async function measureRate(target: string, turns = TURNS) {
 await measureRate(url, 10_000);
 await measureRate(bareUrl, 10_000);
 const rates: Record<"ours" | "bare", Awaited<ReturnType<typeof measureRate>>>[] = [];
-for (let round = 0; round < RATES; round++) {
+for (let round = 0; round < countRounds(60); round++) {
   rates.push({ ours: await measureRate(url), bare: await measureRate(bareUrl) });
 }
 load.kill();
 server.close();
-const computeRatio = (key: "perSecond" | "perOwnSecond") =>
-  median(rates.map(({ ours, bare: other }) => ours[key] / other[key]));
-const rate = computeRatio("perSecond");
-const perSecond = (key: "ours" | "bare") => median(rates.map((one) => one[key].perSecond));
-
-const rows: (readonly [string, string, number, number, boolean])[] = [
-  [
-    "plain turns a second to a bare hono route",
-    `${perSecond("ours").toFixed(0)} to ${perSecond("bare").toFixed(0)}; ${computeRatio("perOwnSecond").toFixed(2)}x by processor time`,
-    rate,
-    0.8,
-    rate >= 0.8,
-  ],
+const compareRates = (what: string, key: "perSecond" | "perOwnSecond", goal: number | null) =>
+  compareSides(
+    { what, unit: "/s", goal, isAtLeast: true },
+    rates.map(({ ours, bare: other }) => ({ ours: ours[key], reference: other[key] })),
+  );
+const figures: Figure[] = [
+  compareRates("plain turns a second to a bare hono route", "perSecond", 0.8),
+  compareRates("plain turns to a bare hono route, by CPU time", "perOwnSecond", null),
 ];
 
 const tool = { type: "code_interpreter" };
@@ -122,55 +114,47 @@ for (let round = 0; round < 200; round++) {
   warm.push({ ours: two - one, bare: three - two, turn: performance.now() - three });
 }
 python.kill();
-const warmOurs = median(warm.map(({ ours, turn }) => ours - turn));
-const warmBare = median(warm.map((one) => one.bare));
 const isBubblewrap = name === "bubblewrap";
-rows.push([
-  `a warm line of Python in ${name} to a bare interpreter, the turn itself taken off`,
-  `${warmOurs.toFixed(2)} ms to ${warmBare.toFixed(2)} ms`,
-  warmOurs / warmBare,
-  3,
-  !isBubblewrap || warmOurs / warmBare <= 3,
-]);
+figures.push(
+  compareSides(
+    {
+      what: `a warm line of Python in ${name} to a bare interpreter, the turn itself taken off`,
+      unit: "ms",
+      goal: isBubblewrap ? 3 : null,
+    },
+    warm.map(({ ours, bare: reference, turn }) => ({ ours: ours - turn, reference })),
+  ),
+);
 
 if (isBubblewrap && existsSync("/usr/bin/bwrap")) {
   const cold = [];
-  for (let round = 0; round < 7; round++) {
+  for (let round = 0; round < countRounds(7); round++) {
     const one = performance.now();
     await post(url, createCodeRequest({ type: "auto" }));
     const two = performance.now();
     bareContainer();
-    cold.push({ ours: two - one, bare: performance.now() - two });
+    cold.push({ ours: two - one, reference: performance.now() - two });
   }
-  const ratio = median(cold.map(({ ours, bare: other }) => ours / other));
-  const [ours, other] = [median(cold.map((one) => one.ours)), median(cold.map((one) => one.bare))];
-  rows.push([
-    "a cold container to a bare bubblewrap with Python",
-    `${ours.toFixed(0)} ms to ${other.toFixed(0)} ms`,
-    ratio,
-    1.5,
-    ratio <= 1.5,
-  ]);
+  figures.push(
+    compareSides(
+      { what: "a cold container to a bare bubblewrap with Python", unit: "ms", goal: 1.5 },
+      cold,
+    ),
+  );
 }
-
-const searches = await measureFileSearch(ROUNDS);
-const search = median(searches.map(({ ours, bare: other }) => ours / other));
-rows.push(["file search p95 over 20,000 chunks to bare FTS5", "", search, 1.5, search <= 1.5]);
 
 const before = await measureSettledMemory();
 for (let turn = 0; turn < 10_000; turn += 50) {
   await Promise.all(Array.from({ length: 50 }, () => post(url)));
 }
 const grown = ((await measureSettledMemory()) - before) / 2 ** 20;
-console.log(`\nNode ${process.version}, sandbox ${name}\n`);
-console.log("| what | measured | ratio | target |\n| --- | --- | ---: | ---: |");
-for (const [what, measured, ratio, target] of rows) {
-  console.log(`| ${what} | ${measured} | ${ratio.toFixed(2)}x | ${target.toFixed(2)}x |`);
-}
-console.log(
-  `| heap after ten thousand turns, more than before | ${grown.toFixed(1)} MB | | 10 MB |`,
+figures.push(
+  createValue(
+    { what: "heap that ten thousand turns add", unit: "MB", goal: 10 },
+    Math.max(0, grown),
+  ),
 );
-process.exitCode = rows.every(([, , , , isMet]) => isMet) && grown <= 10 ? 0 : 1;
+printResult({ figures });
 
 function pythonLoop(): string {
   return "import sys\nscope = {}\nfor line in sys.stdin:\n    exec(line, scope)\n    print('.', flush=True)";

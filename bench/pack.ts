@@ -1,16 +1,23 @@
+/**
+ * Compares packing and planning a workspace of 10,000 files and 60 MB with GNU tar and find, and measures the longest stall of
+ * the event loop while packing.
+ */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { monitorEventLoopDelay, performance } from "node:perf_hooks";
 import { packDirectory, planMounts } from "weakincentives/files";
+import { median } from "./median.ts";
+import { compareSides, createValue } from "./report/figure.ts";
+import { countRounds, printResult } from "./report/part-result.ts";
 
 const FOLDERS = 100;
 const FILES_PER_FOLDER = 100;
 const FILE_BYTES = 6_291;
 
 /** Milliseconds of one round; `tar` and `find` are GNU's and include the start of their processes. */
-export interface PackRound {
+interface PackRound {
   readonly pack: number;
   readonly tar: number;
   /** The longest stall of the event loop while packing. */
@@ -19,14 +26,31 @@ export interface PackRound {
   readonly find: number;
 }
 
-/** Packs and plans a tree of 10,000 files and 60 MB, side by side with GNU tar and find. */
-export async function measurePacking(rounds: number): Promise<readonly PackRound[]> {
+const rounds = await measureRounds(countRounds(5));
+printResult({
+  figures: [
+    compareSides(
+      { what: "packing 10,000 files of 60 MB to GNU tar", unit: "ms", goal: 2 },
+      rounds.map(({ pack, tar }) => ({ ours: pack, reference: tar })),
+    ),
+    compareSides(
+      { what: "planning them to GNU find with the same facts", unit: "ms", goal: 3 },
+      rounds.map(({ plan, find }) => ({ ours: plan, reference: find })),
+    ),
+    createValue(
+      { what: "longest stall of the event loop while packing", unit: "ms", goal: 20 },
+      median(rounds.map(({ stall }) => stall)),
+    ),
+  ],
+});
+
+async function measureRounds(count: number): Promise<readonly PackRound[]> {
   const folder = mkdtempSync(join(tmpdir(), "wink-bench-"));
   try {
     growTree(folder);
-    await oneRound(folder); // the first round reads from the disk
+    await measureRound(folder); // the first round reads from the disk
     const measured: PackRound[] = [];
-    for (let round = 0; round < rounds; round++) measured.push(await oneRound(folder));
+    for (let round = 0; round < count; round++) measured.push(await measureRound(folder));
     return measured;
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -44,7 +68,7 @@ function growTree(folder: string): void {
   }
 }
 
-async function oneRound(folder: string): Promise<PackRound> {
+async function measureRound(folder: string): Promise<PackRound> {
   const { pack, stall } = await measurePack(folder);
   // Into a pipe: GNU tar reads no file if it writes to /dev/null.
   const tar = measure(() => run("sh", ["-c", 'tar -cf - -C "$0" . | cat > /dev/null', folder]));

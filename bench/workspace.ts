@@ -1,7 +1,7 @@
 /**
  * Compares a container workspace with bare parts in one run: uploading files with GNU tar and one upload
  * by a bare client, downloading changed files with bare parallel downloads, and the memory that a mount
- * of 500 MB adds. Run `npm run build` first. Needs GNU tar; the provider runs in a separate process.
+ * of 500 MB adds. Run it with `--expose-gc`. Needs GNU tar; the provider runs in a separate process.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, openAsBlob, rmSync, writeFileSync } from "node:fs";
@@ -17,11 +17,13 @@ import {
   openAIClient,
 } from "weakincentives/openai";
 import { median } from "./median.ts";
+import { compareSides, createValue } from "./report/figure.ts";
+import { countRounds, printResult } from "./report/part-result.ts";
 
 const FILES = 2_000;
 const FILE_BYTES = 30_000;
 const CHANGED = 1_000;
-const ROUNDS = 5;
+const ROUNDS = countRounds(5);
 const AT_ONCE = 8;
 const MEGABYTE = 2 ** 20;
 
@@ -64,23 +66,35 @@ try {
   const backs = [];
   for (let round = 0; round <= ROUNDS; round++) backs.push(await bringBack());
   const [up, back] = [ups.slice(1), backs.slice(1)]; // the first rounds warm up
-  const rise = await memoryRise();
-  const upRatio = median(up.map(({ ours, bare }) => ours / bare));
-  const backRatio = median(back.map(({ ours, bare }) => ours / bare));
-  const stall = median(up.map((one) => one.stall));
-  const ms = (values: readonly number[]) => `${median(values).toFixed(0)} ms`;
-  console.log("\n| what | measured | ratio | target |\n| --- | --- | ---: | ---: |");
-  console.log(
-    `| ${FILES} files, 60 MB: from the folder to uploaded, to GNU tar and one bare upload | ${ms(up.map(({ ours }) => ours))} to ${ms(up.map(({ bare }) => bare))} | ${upRatio.toFixed(2)}x | 2.00x |`,
-  );
-  console.log(
-    `| the longest stall of the event loop during that | ${stall.toFixed(1)} ms | | 20 ms |`,
-  );
-  console.log(
-    `| downloading ${CHANGED} changed files, to bare downloads, ${AT_ONCE} at once | ${ms(back.map(({ ours }) => ours))} to ${ms(back.map(({ bare }) => bare))} | ${backRatio.toFixed(2)}x | 1.50x |`,
-  );
-  console.log(`| memory that a mount of 500 MB adds at most | ${rise.toFixed(0)} MB | | 64 MB |`);
-  process.exitCode = upRatio <= 2 && stall <= 20 && backRatio <= 1.5 && rise <= 64 ? 0 : 1;
+  const stalls = up.map(({ stall }) => stall);
+  printResult({
+    figures: [
+      compareSides(
+        {
+          what: `mounting ${FILES} files of 60 MB, from the folder to uploaded, to GNU tar and one bare upload`,
+          unit: "ms",
+          goal: 2,
+        },
+        up,
+      ),
+      createValue(
+        { what: "longest stall of the event loop during that", unit: "ms", goal: 20 },
+        median(stalls),
+      ),
+      compareSides(
+        {
+          what: `syncing ${CHANGED} changed files to bare downloads, ${AT_ONCE} at once`,
+          unit: "ms",
+          goal: 1.5,
+        },
+        back,
+      ),
+      createValue(
+        { what: "memory that a mount of 500 MB adds at most", unit: "MB", goal: 64 },
+        await measureMemoryRise(),
+      ),
+    ],
+  });
 } finally {
   serving.kill("SIGINT");
   rmSync(home, { recursive: true, force: true });
@@ -107,9 +121,9 @@ async function bringUp() {
   await section.filesystem.ensureContainer();
   const ours = performance.now() - started;
   delay.disable();
-  const bare = await bareUpload(section.tempDir);
+  const reference = await bareUpload(section.tempDir);
   await section.cleanup();
-  return { ours, bare, stall: delay.max / 1e6 };
+  return { ours, reference, stall: delay.max / 1e6 };
 }
 
 async function bareUpload(folder: string): Promise<number> {
@@ -154,9 +168,9 @@ async function bringBack() {
       }
     }),
   );
-  const bare = performance.now() - bareStarted;
+  const reference = performance.now() - bareStarted;
   await section.cleanup();
-  return { ours, bare };
+  return { ours, reference };
 }
 
 async function listChangedFiles(id: string): Promise<readonly string[]> {
@@ -180,7 +194,7 @@ async function postJson(path: string, body: object): Promise<{ readonly id: stri
   return (await (await fetch(url + path, init)).json()) as { readonly id: string };
 }
 
-async function memoryRise(): Promise<number> {
+async function measureMemoryRise(): Promise<number> {
   const large = join(home, "large");
   mkdirSync(large);
   const part = Buffer.alloc(50 * MEGABYTE, "wink");

@@ -1,13 +1,12 @@
-// This library: OpenAIAdapter on its own client, a new Session for each run.
+// This library as users import it: the built package, through its entry points. A new Session for each run.
 //
-// Settings: store:false, as for the others. Responses are streamed, which is the default, except where a scenario
-// says otherwise; without a reader no delta is parsed. It always sends the whole conversation, so it has no part in
-// the scenario `prev id`.
+// Settings: store:false, as for the others. Without `delivery`, responses are streamed, which is the default; without a
+// reader no delta is parsed. It always sends the whole conversation, so it does not take part in `long400prev`.
 import { codeInterpreterTool, definePrompt, fileSearchTool, Session, Tool, ToolResult, webSearchTool } from 'weakincentives';
 import { OpenAIAdapter } from 'weakincentives/openai';
 import { z } from 'zod';
 
-export function create({ baseURL, apiKey, add, texts }) {
+export function create({ baseURL, apiKey, add, texts, delivery }) {
   const addTool = new Tool({
     name: texts.TOOL_NAME, description: texts.TOOL_DESCRIPTION,
     params: z.object({ a: z.number(), b: z.number() }),
@@ -23,7 +22,6 @@ export function create({ baseURL, apiKey, add, texts }) {
     let run = runs.get(scenario.name);
     if (!run) {
       const prompt = definePrompt({ name: 'bench:run', instructions: texts.INSTRUCTIONS, ...parts[scenario.tools] });
-      const { delivery } = scenario;
       const clientConfig = { apiKey, baseURL: baseURL(scenario) };
       const adapter = new OpenAIAdapter({ model: texts.MODEL, modelConfig: { store: false }, clientConfig, delivery });
       runs.set(scenario.name, run = { adapter, prompt });

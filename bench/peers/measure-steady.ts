@@ -1,0 +1,62 @@
+import { type Batch, ClientProcess } from "./client-process.ts";
+import type { Measurement } from "./measurement.ts";
+import type { SteadyMetric } from "./metrics.ts";
+import { rotate } from "./rotate.ts";
+
+const BATCHES: Readonly<Record<SteadyMetric, Batch>> = {
+  text: { scenario: "text" },
+  loop50: { scenario: "loop50" },
+  parallel: { scenario: "parallel" },
+  hosted: { scenario: "hosted" },
+  stream: { scenario: "stream" },
+  unread: { scenario: "unread" },
+  concurrent: { scenario: "text", concurrency: 200 },
+  long400prev: { scenario: "long400prev" },
+};
+
+/** Metrics of warm processes, in the order of a run. */
+const STEADY_METRICS: readonly SteadyMetric[] = [
+  "text",
+  "loop50",
+  "parallel",
+  "hosted",
+  "stream",
+  "unread",
+  "concurrent",
+  "long400prev",
+];
+
+/**
+ * Measures the CPU time per request of warm processes, and the throughput of 200 conversations at once. Each metric has its own
+ * processes, so that it neither collects the garbage of another scenario nor depends on which others are measured.
+ */
+export async function measureSteady(measurement: Measurement): Promise<void> {
+  const { wants, extent } = measurement;
+  for (const metric of STEADY_METRICS) {
+    if (!wants(metric) && !(metric === "concurrent" && wants("throughput"))) continue;
+    for (let count = 0; count < extent.processes; count++) await measureMetric(measurement, metric);
+  }
+}
+
+/** Starts a process of each client, warms it up, and runs the rounds. */
+async function measureMetric(
+  { clients, extent, samples, origin }: Measurement,
+  metric: SteadyMetric,
+): Promise<void> {
+  const batch = BATCHES[metric];
+  await using stack = new AsyncDisposableStack();
+  const processes: ClientProcess[] = [];
+  for (const client of clients) {
+    if (client.skips.includes(metric)) continue;
+    const started = stack.use(await ClientProcess.start(client, origin));
+    await started.measure({ ...batch, cpuMs: extent.warmMs });
+    processes.push(started);
+  }
+  for (let round = 0; round < extent.rounds; round++) {
+    for (const running of rotate(processes, round)) {
+      const cost = await running.measure({ ...batch, cpuMs: extent.batchMs });
+      samples.add(running.client, metric, cost.cpuUs);
+      if (metric === "concurrent") samples.add(running.client, "throughput", 1e6 / cost.wallUs);
+    }
+  }
+}
