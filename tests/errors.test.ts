@@ -2,6 +2,7 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import * as core from "weakincentives";
 import * as files from "weakincentives/files";
+import * as fleet from "weakincentives/fleet";
 import * as openai from "weakincentives/openai";
 import * as testing from "weakincentives/testing";
 import {
@@ -27,7 +28,7 @@ const sources = new Map(
 );
 
 test("every exported error class has a section with rows, and a place in the tree of classes", () => {
-  const exported = Object.keys({ ...core, ...files, ...openai, ...testing });
+  const exported = Object.keys({ ...core, ...files, ...fleet, ...openai, ...testing });
   const classes = exported.filter((name) => name.endsWith("Error"));
   expect(classes).toContain("WinkError");
   const sections = new Set(errors.map(({ section }) => section));

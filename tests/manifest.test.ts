@@ -11,10 +11,12 @@ test("the package has exactly these entry points", () => {
     ".": { types: "./dist/index.d.ts", default: "./dist/index.js" },
     "./claude": { types: "./dist/claude/index.d.ts", default: "./dist/claude/index.js" },
     "./files": { types: "./dist/files/index.d.ts", default: "./dist/files/index.js" },
+    "./fleet": { types: "./dist/fleet/index.d.ts", default: "./dist/fleet/index.js" },
     "./local": { types: "./dist/local/index.d.ts", default: "./dist/local/index.js" },
     "./mcp": { types: "./dist/mcp/index.d.ts", default: "./dist/mcp/index.js" },
     "./openai": { types: "./dist/openai/index.d.ts", default: "./dist/openai/index.js" },
     "./stores": { types: "./dist/stores/index.d.ts", default: "./dist/stores/index.js" },
+    "./telemetry": { types: "./dist/telemetry/index.d.ts", default: "./dist/telemetry/index.js" },
     "./testing": { types: "./dist/testing/index.d.ts", default: "./dist/testing/index.js" },
     "./package.json": "./package.json",
   });
@@ -51,8 +53,16 @@ test("dependencies are ranges, and development dependencies are pinned exactly",
 
 test("packages that only some users need are optional peers", () => {
   const peers = Object.keys(manifest.peerDependencies);
-  const sdks = ["@anthropic-ai/claude-agent-sdk", "@modelcontextprotocol/client"];
-  expect(peers).toEqual([...sdks, "pyodide", "zod"]);
+  expect(peers).toEqual([
+    "@anthropic-ai/claude-agent-sdk",
+    "@electric-sql/pglite",
+    "@modelcontextprotocol/client",
+    "@opentelemetry/api",
+    "pg",
+    "pg-boss",
+    "pyodide",
+    "zod",
+  ]);
   expect(Object.keys(manifest.peerDependenciesMeta)).toEqual(peers);
   expect(Object.keys(manifest.dependencies)).not.toEqual(expect.arrayContaining(["zod"]));
   expect(manifest).not.toHaveProperty("optionalDependencies");

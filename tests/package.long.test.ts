@@ -15,6 +15,8 @@ import { hasBubblewrap } from "./support/workspace/workspace-fixture.ts";
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("..", import.meta.url));
 const entryPoints = Object.keys(manifest.exports).filter((name) => name !== "./package.json");
+/** Optional packages, which only a fleet needs. */
+const FLEET_PACKAGES: readonly string[] = ["@electric-sql/pglite", "pg", "pg-boss"];
 const toSpecifier = (entryPoint: string) => entryPoint.replace(/^\./, "weakincentives");
 
 describe("The packed package in an empty folder", () => {
@@ -106,7 +108,7 @@ describe("The packed package in an empty folder", () => {
         "LICENSE",
         "README.md",
         "SECURITY.md",
-        "docs/demo.svg", // for the README
+        "docs/inspector.png", // for the README
         "docs/errors.md",
         "package.json",
       ].sort(),
@@ -115,13 +117,74 @@ describe("The packed package in an empty folder", () => {
     expect(installed.files.filter((file) => /\.test(?:-d)?\.ts$/.test(file))).toEqual([]);
   });
 
+  test("reads few files to import its entry points", async () => {
+    const script = `
+      import { registerHooks } from "node:module";
+      const files = new Set();
+      registerHooks({ load(url, context, next) { if (url.startsWith("file:")) files.add(url); return next(url, context); } });
+      await import("weakincentives");
+      const root = files.size;
+      await import("weakincentives/openai");
+      console.log(root, files.size);`;
+    const { stdout } = await node("--input-type=module", "-e", script);
+    const [root, both] = stdout.trim().split(" ").map(Number);
+    expect(root).toBeLessThanOrEqual(4);
+    expect(both).toBeLessThanOrEqual(18);
+  });
+
   test("imports no node: module through its root entry point", async () => {
     const modules = join(installed.folder, "node_modules");
     const reached = await findReachedModules("weakincentives/dist/index.js", modules);
-    expect(reached.size).toBeGreaterThan(30);
+    expect([...reached]).toContain("weakincentives/dist/chunks/core.js");
     expect([...reached].filter((module) => module.startsWith("node:"))).toEqual([]);
     const packages = [...reached].map((module) => /^(@[^/]+\/)?[^/]+/.exec(module)?.[0]);
     expect([...new Set(packages)].sort()).toEqual(["weakincentives"]);
+  });
+
+  test("imports the packages of a fleet only in weakincentives/fleet, and only when one is opened", async () => {
+    const modules = join(installed.folder, "node_modules");
+    for (const target of Object.values(manifest.exports)) {
+      if (typeof target === "string") continue;
+      const reached = await findReachedModules(join("weakincentives", target.default), modules);
+      expect([...reached].filter((name) => FLEET_PACKAGES.includes(name))).toEqual([]);
+    }
+    const loaders = installed.files.filter((file) => {
+      if (!file.endsWith(".js")) return false;
+      const code = readFileSync(join(modules, "weakincentives", file), "utf8");
+      return FLEET_PACKAGES.some((name) => code.includes(`import("${name}")`));
+    });
+    expect(loaders).toEqual(["dist/chunks/fleet.js"]);
+  });
+
+  test("names the packages that a fleet needs, and runs an agent loop without them", async () => {
+    for (const name of FLEET_PACKAGES) {
+      expect(existsSync(join(installed.folder, "node_modules", name)), name).toBe(false);
+    }
+    const script = `
+      import { definePrompt, jsonSchema } from "weakincentives";
+      import { AgentLoop, Fleet } from "weakincentives/fleet";
+      import { scriptedClient } from "weakincentives/testing";
+      const loop = new AgentLoop({
+        name: "loop",
+        request: jsonSchema({ type: "object" }),
+        prepare: () => definePrompt({ name: "task", instructions: "Do it." }),
+        adapter: () => scriptedClient({ text: "done" }),
+      });
+      console.log(await loop.execute({}));
+      const answer = async () => ({ rows: [{ version: 0 }] });
+      const pool = { query: answer, connect: async () => ({ query: answer, on() {}, release() {} }) };
+      const places = [{ folder: "fleet" }, { postgres: "postgres://127.0.0.1:1/db" }, { postgres: pool }];
+      for (const place of places) {
+        console.log(await Fleet.open(place).then(() => "open", (error) => error.message));
+      }`;
+    const { stdout } = await node("--input-type=module", "-e", script);
+    expect(stdout.trim().split("\n")).toEqual([
+      "done",
+      "PGlite is not installed. Run npm install @electric-sql/pglite.",
+      "The package pg is not installed. Run npm install pg.",
+      "pg-boss, the fleet's queue, is not installed. Run npm install pg-boss.",
+    ]);
+    expect(existsSync(join(installed.folder, "fleet"))).toBe(false);
   });
 
   test("type-checks, declarations included, against every entry point without optional packages", async () => {
@@ -206,7 +269,7 @@ describe("The packed package in an empty folder", () => {
 
   test("contains the sources that its source maps name", () => {
     const maps = installed.files.filter((file) => file.endsWith(".map"));
-    expect(maps.length).toBeGreaterThan(900);
+    expect(maps.length).toBeGreaterThan(200);
     const missing = maps.flatMap((file) => {
       const path = join(installed.folder, "node_modules", "weakincentives", file);
       const { sources } = JSON.parse(readFileSync(path, "utf8")) as { readonly sources: string[] };
@@ -253,14 +316,14 @@ async function listPublicNames(folder: string): Promise<(readonly [from: string,
   return found;
 }
 
-/** The modules that a file reaches through static imports: paths below `modules`, and `node:` names. */
+/** The modules that a file reaches through static imports: files of this package, other packages and `node:` names. */
 async function findReachedModules(entry: string, modules: string): Promise<ReadonlySet<string>> {
   const reached = new Set<string>();
   const open = [entry];
   for (let file = open.pop(); file !== undefined; file = open.pop()) {
     if (reached.has(file)) continue;
     reached.add(file);
-    if (file.startsWith("node:")) continue;
+    if (!file.startsWith("weakincentives/")) continue;
     const code = (await readFile(join(modules, file), "utf8")).replaceAll(/\/\*[\s\S]*?\*\//g, "");
     for (const [, from = ""] of code.matchAll(/(?:^import|\bfrom)\s*["']([^"']+)["'];?$/gm)) {
       open.push(from.startsWith(".") ? join(file, "..", from) : from);

@@ -23,7 +23,7 @@ afterAll(() => rm(directory, { recursive: true }));
 
 const kinds: readonly StormStore[] = process.env["WINK_POSTGRES"]
   ? ["jsonl", "sqlite", "postgres"]
-  : ["jsonl", "sqlite"]; // scripts/with-postgres.sh starts the third
+  : ["jsonl", "sqlite"]; // scripts/with-postgres.ts starts the third
 
 test.each(kinds)(
   `sessions whose processes are killed ${CRASHES} times keep all flushed changes in %s`,

@@ -6,7 +6,7 @@ import { temporaryTree } from "./support/temporary-tree.ts";
 
 const kinds: readonly StormStore[] = process.env["WINK_POSTGRES"]
   ? ["jsonl", "sqlite", "postgres"]
-  : ["jsonl", "sqlite"]; // scripts/with-postgres.sh starts the third
+  : ["jsonl", "sqlite"]; // scripts/with-postgres.ts starts the third
 
 async function readRecords(kind: StormStore, folder: string, id: string): Promise<object[]> {
   const { store, close } = await openStormStore(kind, folder);

@@ -2,17 +2,21 @@ import { describe, expect, test } from "vitest";
 import * as root from "weakincentives";
 import * as claude from "weakincentives/claude";
 import * as files from "weakincentives/files";
+import * as fleet from "weakincentives/fleet";
 import * as local from "weakincentives/local";
 import * as mcp from "weakincentives/mcp";
 import * as openai from "weakincentives/openai";
 import * as stores from "weakincentives/stores";
+import * as telemetry from "weakincentives/telemetry";
 import * as testing from "weakincentives/testing";
 import { claudeRows } from "./support/unknown-options/claude-rows.ts";
 import { filesRows, storesRows } from "./support/unknown-options/file-rows.ts";
+import { fleetRows } from "./support/unknown-options/fleet-rows.ts";
 import { localRows } from "./support/unknown-options/local-rows.ts";
 import { mcpRows } from "./support/unknown-options/mcp-rows.ts";
 import { openaiRows } from "./support/unknown-options/openai-rows.ts";
 import { promptRows } from "./support/unknown-options/prompt-rows.ts";
+import { telemetryRows } from "./support/unknown-options/telemetry-rows.ts";
 import { testingRows } from "./support/unknown-options/testing-rows.ts";
 import { toolRows } from "./support/unknown-options/tool-rows.ts";
 
@@ -25,8 +29,10 @@ const rows = {
   "weakincentives/stores": storesRows,
   "weakincentives/openai": openaiRows,
   "weakincentives/claude": claudeRows,
+  "weakincentives/fleet": fleetRows,
   "weakincentives/local": localRows,
   "weakincentives/mcp": mcpRows,
+  "weakincentives/telemetry": telemetryRows,
   "weakincentives/testing": testingRows,
 };
 
@@ -88,9 +94,11 @@ describe("free-form records accept any key", () => {
 const withoutOptions = new Set([
   // weakincentives
   ...["BudgetTracker", "Deadline", "ToolResult", "applyPatch", "jsonSchema", "nullEventBus"],
-  ...["promptLog", "resource", "standingSlice", "toolLog", "visibilitySlice"],
+  ...["defaultPrices", "promptLog", "resource", "standingSlice", "toolLog", "visibilitySlice"],
   // weakincentives/claude
   ...["claudeHistorySlice", "noNetwork", "withDomains"],
+  // weakincentives/fleet
+  "stopOn",
   // weakincentives/local
   "echoModel",
   // weakincentives/openai
@@ -101,6 +109,7 @@ const withoutOptions = new Set([
 
 /** Exports whose rows have the name of a method, of an argument, or of a subclass. */
 const otherNames: Readonly<Record<string, string>> = {
+  Fleet: "Fleet.open(options)",
   LocalOverridesStore: "LocalOverridesStore.save(overrides)",
   ResourceRegistry: "ResourceRegistry.bind(options)",
   Section: "PlainSection",
@@ -113,9 +122,18 @@ const otherNames: Readonly<Record<string, string>> = {
 };
 
 test("every export that takes options has a row here", () => {
-  const exported = [root, files, stores, openai, claude, local, mcp, testing].flatMap((entry) =>
-    Object.entries(entry),
-  );
+  const exported = [
+    root,
+    files,
+    fleet,
+    stores,
+    openai,
+    claude,
+    local,
+    mcp,
+    telemetry,
+    testing,
+  ].flatMap((entry) => Object.entries(entry));
   const owners = new Set(
     Object.values(rows)
       .flat()

@@ -16,6 +16,7 @@ import {
   ToolResult,
 } from "weakincentives";
 import * as files from "weakincentives/files";
+import { AgentLoop, Fleet } from "weakincentives/fleet";
 import { McpToolsSection } from "weakincentives/mcp";
 import { OpenAIAdapter } from "weakincentives/openai";
 import { JsonlSessionStore } from "weakincentives/stores";
@@ -100,7 +101,40 @@ const context = { session: new Session(), signal: new AbortController().signal }
 await assert.rejects(mcp.prepare(context), /Run npm install @modelcontextprotocol\/client\./);
 await mcp.release(context);
 
+// A loop runs without a queue. With its packages, which `scripts/smoke.ts` adds, it also runs on a fleet in a folder.
+const loop = new AgentLoop({
+  name: "count",
+  request: number("goal"),
+  prepare: ({ goal }) => new Prompt(template).bind({ goal }),
+  adapter: () =>
+    scriptedClient(
+      () => ({ text: '{"count":3}' }),
+      () => ({ text: '{"count":3}' }),
+    ),
+});
+assert.deepEqual(await loop.execute({ goal: 3 }), { count: 3 });
+const folder = await mkdtemp(join(tmpdir(), "wink-smoke-fleet-"));
+let fleetChecks = "a fleet without its packages";
+try {
+  import.meta.resolve("@electric-sql/pglite");
+  const fleet = await Fleet.open({ folder });
+  const stop = new AbortController();
+  const working = fleet.worker([loop]).run({ signal: stop.signal });
+  const { id } = await fleet.enqueue(loop, { goal: 3 });
+  assert.deepEqual(await fleet.result(id), { count: 3 });
+  stop.abort();
+  await working;
+  await fleet.close();
+  fleetChecks = "a fleet in a folder";
+} catch (error) {
+  if (error.code !== "ERR_MODULE_NOT_FOUND") throw error;
+  await assert.rejects(Fleet.open({ folder }), /Run npm install @electric-sql\/pglite\./);
+}
+await rm(folder, { recursive: true });
+
 const contract = adapterContract(scriptedSubject);
 for (const { run } of contract) await run();
 
-console.log(`smoke: ${contract.length + 7} checks held on Node ${process.version}`);
+console.log(
+  `smoke: ${contract.length + 9} checks held on Node ${process.version}, with ${fleetChecks}`,
+);

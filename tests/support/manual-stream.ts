@@ -67,6 +67,7 @@ export function createResponse(output: string): PromptResponse<string> {
     hostedCalls: [],
     citations: [],
     usage: noUsage,
+    egress: { requests: [], verdict: "nothing stored" },
     finishReason: "stop",
     responseId: null,
     session: new Session(),

@@ -1,6 +1,7 @@
 import { bubblewrapSandbox } from "../../src/local/sandbox/bubblewrap/bubblewrap-sandbox.ts";
 import { chromiumPath } from "./chromium-path.ts";
 import { sdkMissing } from "./claude/sdk-installed.ts";
+import { hasShell } from "./cli/has-shell.ts";
 import { edgeMissing } from "./edge/edge-runtime.ts";
 import { mcpServersMissing } from "./mcp/reference-servers.ts";
 
@@ -12,6 +13,12 @@ export async function setup(): Promise<void> {
   if (!usable) print(`Tests that need bubblewrap are skipped: ${reason}`);
   if (chromiumPath === null) {
     print("Tests in a browser are skipped. Install it with apt-get install chromium.");
+  }
+  const shells = (["zsh", "fish"] as const).filter((shell) => !hasShell(shell)).join(" ");
+  if (shells !== "") {
+    print(
+      `Tests of wink completion are skipped. Install the shells with apt-get install ${shells}.`,
+    );
   }
   if (edgeMissing !== null) print(`Tests in an edge runtime are skipped. ${edgeMissing}`);
   if (mcpServersMissing !== null) {

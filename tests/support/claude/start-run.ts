@@ -34,12 +34,14 @@ export interface StartRunOptions extends ScriptedSdkOptions {
   readonly observer?: TurnObserver;
   /** Whether the answer is structured. */
   readonly isStructured?: boolean;
+  /** A longer wait before a retry is reported as a step. */
+  readonly maxRetryMs?: number;
 }
 
 /** Starts a run on a scripted SDK with the native tool `Bash`. Records ended calls and compactions. */
 export async function startRun(
   steps: readonly SdkStep[],
-  { hooks, observer, isStructured = false, ...options }: StartRunOptions = {},
+  { hooks, observer, isStructured = false, maxRetryMs, ...options }: StartRunOptions = {},
 ) {
   const sdk = new ScriptedSdk(steps, { native: { Bash: runBash }, ...options });
   const after: NativeCall[] = [];
@@ -55,7 +57,8 @@ export async function startRun(
   if (observer) reporter.startTurn(1, observer);
   const compactions: UnknownRecord[] = [];
   const onCompacted = (metadata: UnknownRecord) => void compactions.push(metadata);
-  const run = new ClaudeRun({ sdk, options: { cwd: "/work" }, native, reporter, onCompacted });
+  const settings = { sdk, options: { cwd: "/work" }, native, reporter, onCompacted };
+  const run = new ClaudeRun({ ...settings, maxRetryMs });
   await run.start([textBlock("Do it.")], tools);
   const { signal } = new AbortController();
   return { run, sdk, reporter, after, compactions, next: () => run.next(signal) };

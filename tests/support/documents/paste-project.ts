@@ -75,7 +75,11 @@ async function listDependencies(folder: string): Promise<readonly string[]> {
 }
 
 /** Copies packages and their dependencies, except packages that the folder above already has. */
-async function addPackages(folder: string, names: readonly string[], above = ""): Promise<void> {
+export async function addPackages(
+  folder: string,
+  names: readonly string[],
+  above = "",
+): Promise<void> {
   const modules = join(folder, "node_modules");
   await mkdir(modules, { recursive: true });
   await writeFile(join(folder, "package.json"), '{ "type": "module", "private": true }\n');

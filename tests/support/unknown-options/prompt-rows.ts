@@ -9,6 +9,7 @@ import { MemorySessionStore } from "../memory-session-store.ts";
 import { prompt, type Row, session, template } from "./row.ts";
 
 const memory = new InMemoryFilesystem();
+const usage = new root.BudgetTracker(new root.Budget({ maxInputTokens: 1 })).total;
 
 class PlainSection extends root.Section {
   override render(): string {
@@ -121,6 +122,18 @@ export const promptRows: readonly Row[] = [
     "maxTotalToken",
     "maxTotalTokens",
     (o) => new root.Budget({ maxInputTokens: 1, ...Object(o) }),
+  ],
+  [
+    "Budget.prices",
+    "hostd",
+    "hosted",
+    (o) => new root.Budget({ maxUsd: 1, prices: { ...root.defaultPrices, ...Object(o) } }),
+  ],
+  [
+    "estimateCost(options)",
+    "modl",
+    "model",
+    (o) => root.estimateCost(usage, [], { model: "gpt-5.2", ...Object(o) }),
   ],
   [
     "Clock.sleep(options)",

@@ -11,6 +11,7 @@ export const testingRows: readonly Row[] = [
     "background",
     (o) => testing.fakeClock().sleep(0, undefined, o),
   ],
+  ["cassette(options)", "mod", "mode", (o) => testing.cassette("run.jsonl", Object(o))],
   ["scriptedClient.with(options)", "loger", "logger", (o) => testing.scriptedClient().with(o)],
   [
     "evaluate(options)",
