@@ -2,7 +2,7 @@
 // `--serve FOLDER` leaves the kill and the click to you. `--live` needs OPENAI_API_KEY.
 // needs: hono, @hono/node-server
 import { spawnSync } from "node:child_process";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { serve } from "@hono/node-server";
 import { Hono } from "hono";
 import { html } from "hono/html";
@@ -14,7 +14,7 @@ import { type ScriptStep, scriptedClient } from "weakincentives/testing";
 import * as z from "zod";
 
 const args = process.argv.slice(2).filter((one) => one !== "--live");
-const [mode, folder = `${tmpdir()}/release-${crypto.randomUUID()}`, input = "2.0.1"] = args;
+const [mode, folder = `release-${crypto.randomUUID()}`, input = "2.0.1"] = args;
 const deploy = new Tool({
   name: "deploy",
   description: "Deploys a version.", // console.log stands for the deployment
@@ -28,7 +28,6 @@ const model: ScriptStep = ({ answers: [reply] }) => (reply ? { text: reply.text 
 const isLive = process.argv.includes("--live");
 const adapter = isLive ? new OpenAIAdapter({ model: "gpt-5.2" }) : scriptedClient(model, model);
 const session = await Session.openOrCreate(new JsonlSessionStore(folder), "release");
-
 const app = new Hono().use(secureHeaders({ contentSecurityPolicy: { defaultSrc: ["'none'"] } }));
 const path = `/${crypto.randomUUID()}`; // everyone with the URL may decide
 app.on(["GET", "POST"], path, async (context) => {
@@ -56,5 +55,6 @@ if (mode) serve(server, ({ port }) => console.log(`http://127.0.0.1:${port}${pat
 else {
   const body = new URLSearchParams({ [/name="(.+?)"/.exec(page)?.[1] ?? ""]: "approve" });
   await app.request(path, { method: "POST", body, headers: { "sec-fetch-site": "same-origin" } });
+  rmSync(folder, { recursive: true });
 }
 // prints: Deployed 2.0.1

@@ -25,7 +25,7 @@ async function askAboutWeather(): Promise<void> {
     server: {
       command: process.execPath,
       args: [...process.execArgv, process.argv[1] ?? "", "serve"],
-      env: { STATION: "north" }, // the server sees this and a few safe variables, and no key of yours
+      env: { STATION: "north" }, // the server also gets PATH and a few others, and no other variable
     },
     prefix: "weather_",
     exclude: ["delete_station"],

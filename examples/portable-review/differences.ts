@@ -9,7 +9,7 @@ export interface Difference {
 /** Fields that name a run, or measure it: they differ between two runs on the same runtime too. */
 const ofTheRun = new Set([
   ...["sessionId", "createdAt", "callId", "requestId", "requestIds", "responseId", "durationMs"],
-  ...["model", "usage", "costUsd", "history", "raw", "directory"],
+  ...["model", "usage", "costUsd", "egress", "history", "raw", "directory"],
 ]);
 
 /** Compares two values field by field, to the last text and number. */
