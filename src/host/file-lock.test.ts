@@ -59,6 +59,21 @@ test("acquireLock() succeeds for a single applicant out of many", async () => {
   }
 });
 
+test("acquireLock() creates the folder again if holders that release the lock remove it", async () => {
+  let acquired = 0;
+  const applicants = Array.from({ length: 4 }, async () => {
+    for (let round = 0; round < 150; round++) {
+      const taken = await acquireLock(folder, systemClock, NOTE);
+      if (!isLock(taken)) continue;
+      acquired++;
+      await taken.release();
+    }
+  });
+  await Promise.all(applicants); // one failed with ENOENT when the folder was removed before it was opened
+  expect(acquired).toBeGreaterThan(0);
+  expect(await readdir(root)).toEqual([]);
+});
+
 test("acquireLock() removes the files of dead processes", async () => {
   await createLockFile(`${own.pid}.before.00000000.${own.host}`);
   await createLockFile(`999999999.${own.started}.00000000.${own.host}`);

@@ -83,6 +83,9 @@ export async function listLockHolders(folder: string): Promise<readonly LockHold
 const MAX_CHECKS = 20;
 const MS_BETWEEN_CHECKS = 5;
 
+/** How often an applicant creates the folder again after a holder that releases the lock has removed it. */
+const MAX_CREATIONS = 1_000;
+
 /** Waits until no other process is there, and returns `null`; or one that goes before. */
 async function awaitTurn(folder: string, name: string, clock: Clock): Promise<LockHolder | null> {
   const own = join(folder, name);
@@ -120,11 +123,12 @@ function parseLockFile(entry: Dirent): ProcessIdentity | null {
 }
 
 async function createLockFile(folder: string, name: string): Promise<FileHandle> {
-  for (;;) {
-    await using opened = await createLockFolder(folder);
+  for (let attempt = 1; ; attempt++) {
     try {
+      await using opened = await createLockFolder(folder);
       return await open(join(opened.path, name), "wx", 0o600);
     } catch (error) {
+      if (attempt === MAX_CREATIONS) throw error;
       ignoreMissing(error); // the last holder has just removed the folder
     }
   }
