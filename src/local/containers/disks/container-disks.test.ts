@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import {
   closeSync,
   existsSync,
@@ -18,6 +20,7 @@ import { temporaryTree } from "../../../../tests/support/temporary-tree.ts";
 import { ContainerDisks } from "./container-disks.ts";
 import { createDisk } from "./disk.ts";
 import { findDiskSupport, tryDisk } from "./find-disk-support.ts";
+import { isAttached } from "./is-attached.ts";
 import { listMounts } from "./list-mounts.ts";
 import { retry } from "./retry.ts";
 import { runTool } from "./run-tool.ts";
@@ -82,6 +85,30 @@ describe.skipIf(!support.usable)("The disk of a container", () => {
     await killed.add("c"); // its spare was removed, so it creates another disk
     expect(listMounts(join(dataDir, "containers")).length).toBe(3);
     await killed[Symbol.asyncDispose]();
+  });
+
+  test("is mounted again as it is while a starting sandbox still sees it", async () => {
+    const dataDir = createDataDir();
+    const image = join(dataDir, "containers/a/disk.img");
+    const disks = open(dataDir);
+    await disks.add("a");
+    const sandbox = spawn("unshare", ["--mount", "sh", "-c", "echo ready; exec sleep 60"]);
+    onTestFinished(() => void sandbox.kill());
+    await once(sandbox.stdout, "data");
+    const root = disks.getRoot("a") ?? "";
+    for (let file = 0; file < 100; file++) writeFileSync(join(root, `${file}`), ""); // not in the image yet
+    await disks[Symbol.asyncDispose]();
+    expect(listMounts(dataDir)).toEqual([]);
+    const before = readFileSync(image);
+    await using again = open(dataDir);
+    await again.mount("a");
+    expect(readFileSync(image).equals(before)).toBe(true); // nothing was "repaired"
+    expect(readdirSync(root)).toHaveLength(100);
+    sandbox.kill();
+    await once(sandbox, "exit");
+    await again[Symbol.asyncDispose]();
+    await expect.poll(() => isAttached(image)).toBe(false);
+    await runTool("e2fsck", "-f", "-n", image); // throws if it finds a damage
   });
 
   test("is repaired after a crash of the host", async () => {

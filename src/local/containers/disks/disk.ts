@@ -1,5 +1,6 @@
 import { lstat, mkdir, open, rmdir } from "node:fs/promises";
 import { join } from "node:path";
+import { isAttached } from "./is-attached.ts";
 import { listMounts } from "./list-mounts.ts";
 import { retry } from "./retry.ts";
 import { runTool } from "./run-tool.ts";
@@ -44,11 +45,20 @@ export async function createDisk(folder: string, bytes: number): Promise<void> {
   await mkdir(join(mount, DISK.incoming), { mode: 0o700 });
 }
 
-/** Checks the image of a folder, repairs it after a crash, and mounts it. */
+/**
+ * Mounts the image of a folder again, and before that checks it and repairs it after a crash. A sandbox of another
+ * process that was starting at the time of the unmount can still see the file system for a moment. It is then mounted
+ * from there as it is, because only a file system that nothing uses may be repaired.
+ */
 export async function remountDisk(folder: string): Promise<void> {
   const image = join(folder, DISK.image);
   const facts = await lstat(image);
   if (!facts.isFile()) throw new Error(`${image} is not a file.`);
+  if (!isAttached(image)) await repairImage(image);
+  await mountDisk(folder);
+}
+
+async function repairImage(image: string): Promise<void> {
   try {
     await runTool("e2fsck", "-p", image);
   } catch (error) {
@@ -58,7 +68,6 @@ export async function remountDisk(folder: string): Promise<void> {
         cause: error,
       });
   }
-  await mountDisk(folder);
 }
 
 /** Unmounts a disk. If a file in it is still open, the disk vanishes when that file is closed. */
