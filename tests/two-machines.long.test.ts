@@ -49,7 +49,7 @@ describe.each(testDatabases)(
   { timeout: 300_000 },
   (name, _, isThere) => {
     if (!isThere) {
-      test.skip("needs WINK_POSTGRES, see scripts/with-postgres.sh", () => {});
+      test.skip("needs WINK_POSTGRES, see scripts/with-postgres.ts", () => {});
       return;
     }
     const schemas: string[] = [];

@@ -72,7 +72,7 @@ describe("LocalProvider", () => {
     expect(readAnswer(await respond({ input: replayed, store: false }))).toBe("Three.");
     const container = findItem(first, "code_interpreter_call")["container_id"];
     const { body } = await ask(`GET /containers/${container}/files`);
-    expect(body["data"]).toMatchObject([{ path: "/mnt/data/a" }]);
+    expect(body).toMatchObject({ data: [{ path: "/mnt/data/a" }] }); // prints the error if it is one
   });
 
   test("answers turns without choosing a sandbox, and chooses one when code runs", async () => {

@@ -20,7 +20,7 @@ function createContent(size: number) {
 
 describe.each(testDatabases)("a PostgresBlobStore on %s", (_name, open, isThere) => {
   if (!isThere) {
-    test.skip("needs WINK_POSTGRES, see scripts/with-postgres.sh", () => {});
+    test.skip("needs WINK_POSTGRES, see scripts/with-postgres.ts", () => {});
     return;
   }
   let database: TestDatabase;
