@@ -1,6 +1,7 @@
 import { OutputParseError } from "../base/errors.ts";
 import { PromptEvaluationError } from "../base/evaluation-errors.ts";
 import { deepFreeze } from "../base/freeze.ts";
+import { createLazyField } from "../base/lazy-field.ts";
 import { quoteValue } from "../base/quote-value.ts";
 import { type OutputContract, parseOutput } from "../prompt/output-contract.ts";
 import type { RenderedPrompt } from "../prompt/rendered-prompt.ts";
@@ -134,18 +135,15 @@ export function createHostedOutputs(
   return new HostedOutputMap(() => read);
 }
 
+const addOutputs = createLazyField<Readonly<Record<string, unknown>>>("outputs");
+
 /** Not a `Map`, whose content can be changed even if the object is frozen. */
 class HostedOutputMap implements HostedOutputs {
   /** Read once, when it is first used. A property, so that structured clones and logs contain the data. */
   declare readonly outputs: Readonly<Record<string, unknown>>;
 
   constructor(read: () => Record<string, unknown>) {
-    let outputs: Readonly<Record<string, unknown>> | null = null;
-    const get = () => {
-      outputs ??= deepFreeze(read());
-      return outputs;
-    };
-    Object.freeze(Object.defineProperty(this, "outputs", { enumerable: true, get }));
+    Object.freeze(addOutputs(this, () => deepFreeze(read())));
   }
 
   get size(): number {

@@ -1,12 +1,14 @@
 import { checkCallFence } from "../base/call-fence.ts";
 import { raceAbort } from "../base/clock.ts";
 import { CostMeter } from "../base/costs/cost-meter.ts";
+import { createLazyField } from "../base/lazy-field.ts";
 import { warn } from "../base/warn.ts";
 import type { Prompt } from "../prompt/prompt.ts";
 import { runObserved } from "../session/event-bus.ts";
 import { type StoredSession, storedSession } from "../session/stored-session.ts";
 import { OpenResources } from "../tools/open-resources.ts";
 import { createResponse } from "./create-response.ts";
+import type { EgressReport } from "./egress/egress-report.ts";
 import { type EgressReader, publishEgress, readEgress } from "./egress/read-egress.ts";
 import { type Evaluation, Progress, readVisibility, toRenderedFields } from "./evaluation.ts";
 import { Guard } from "./guard.ts";
@@ -229,10 +231,13 @@ function completeResponse<Output>(
   { session }: LoopSettings,
   egress: EgressReader,
 ): PromptResponse<Output> {
-  Object.defineProperty(response, "egress", { enumerable: true, get: egress });
-  const complete = Object.defineProperty(response, "session", { value: session });
+  const complete = Object.defineProperty(addEgress(response, egress), "session", {
+    value: session,
+  });
   return Object.freeze(complete) as PromptResponse<Output>;
 }
+
+const addEgress = createLazyField<EgressReport>("egress");
 
 /** Closes a resource and only reports errors, so that the answer is not lost. */
 function closeQuietly(
