@@ -3,8 +3,8 @@ import {
   ContainerFilesystem,
   ContainerManager,
   createMountWorkspace,
+  nodeTransport,
   OpenAIContainerWorkspaceSection,
-  undiciTransport,
 } from "./edge.ts";
 
 const NODE_ONLY =
@@ -26,7 +26,7 @@ test("hostMounts are refused in a bundle for the edge", () => {
 test("requests are sent with the platform's fetch in a bundle for the edge", async () => {
   const fetch = vi.fn(async () => new Response("{}", { status: 418 }));
   vi.stubGlobal("fetch", fetch);
-  const send = undiciTransport();
+  const send = nodeTransport();
   const request = {
     method: "GET",
     url: "https://api.example/v1/files",

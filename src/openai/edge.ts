@@ -7,8 +7,8 @@ import { WinkError } from "../base/errors.ts";
 import { fetchTransport } from "./http/fetch-transport.ts";
 import type { Transport } from "./http/transport.ts";
 
-/** Sends requests with the platform's `fetch`. Replaces `http/undici-transport.ts`. */
-export function undiciTransport(): Transport {
+/** Sends requests with the platform's `fetch`. Replaces `http/node-transport.ts`. */
+export function nodeTransport(): Transport {
   return fetchTransport(globalThis.fetch, systemClock);
 }
 

@@ -1,11 +1,21 @@
-/** No data arrived within the timeout. `code` names the phase, in undici's words. */
+/** No data arrived within the timeout. `code` names the phase, in the words of Node's `fetch`. */
 export class TransportTimeoutError extends Error {
   override readonly name = "IdleTimeoutExceeded";
-  readonly code: "UND_ERR_HEADERS_TIMEOUT" | "UND_ERR_BODY_TIMEOUT";
+  readonly code: "UND_ERR_CONNECT_TIMEOUT" | "UND_ERR_HEADERS_TIMEOUT" | "UND_ERR_BODY_TIMEOUT";
 
   constructor(code: TransportTimeoutError["code"]) {
     super("no data arrived within the timeout");
     this.code = code;
+  }
+}
+
+/** The server closed the connection before the end of its response. */
+export class TransportClosedError extends Error {
+  override readonly name = "ConnectionClosed";
+  readonly code = "ECONNRESET";
+
+  constructor() {
+    super("other side closed");
   }
 }
 

@@ -27,7 +27,7 @@ export interface OpenAIClientConfig {
    */
   readonly timeoutMs?: number | undefined;
   /**
-   * Sends the requests. @default undici's `request` on Node, the runtime's `fetch` on other
+   * Sends the requests. @default Node's HTTP client on Node, the runtime's `fetch` on other
    * platforms
    */
   readonly fetch?: typeof globalThis.fetch | undefined;

@@ -44,7 +44,7 @@ const measureMemory = (work: string) => `
 `;
 
 const ways = [
-  ["undici", ""],
+  ["node", ""],
   ["fetch", "fetch"],
 ] as const;
 

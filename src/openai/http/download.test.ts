@@ -7,7 +7,7 @@ import { HttpClient } from "./http-client.ts";
 
 const key = "sk-test-0123456789abcdef";
 const clients: readonly (readonly [string, (baseURL: string) => OpenAIClient])[] = [
-  ["undici", (baseURL) => new HttpClient({ baseURL, apiKey: key })],
+  ["node", (baseURL) => new HttpClient({ baseURL, apiKey: key })],
   ["fetch", (baseURL) => new HttpClient({ baseURL, apiKey: key, fetch })],
   ["the official client", (baseURL) => new OpenAI({ apiKey: key, baseURL, logLevel: "off" })],
 ];

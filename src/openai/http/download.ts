@@ -107,8 +107,7 @@ function toFileRequest(
 async function downloadFile(request: FileRequest): Promise<Uint8Array> {
   const { maxBytes, signal } = request.options;
   if (maxBytes !== undefined) {
-    const { bytes } = await readBytes(streamFile(request), maxBytes);
-    return bytes;
+    return await readBytes(streamFile(request), maxBytes);
   }
   try {
     const answer = await sendFileRequest(request);

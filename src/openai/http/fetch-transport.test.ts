@@ -173,7 +173,7 @@ describe("fetchTransport() with a custom fetch", () => {
   });
 });
 
-describe("undiciTransport()", () => {
+describe("nodeTransport()", () => {
   test("requests no compression", async () => {
     const server = await startRawServer((_, response) => sendResponse(response, 200, {}));
     await new HttpClient({ baseURL: server.url }).responses.create({});

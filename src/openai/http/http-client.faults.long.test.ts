@@ -12,7 +12,7 @@ import { checkJsonObject } from "./json-response.ts";
 type CreateClient = (baseURL: string, config?: OpenAIClientConfig) => OpenAIClient;
 
 const ours: readonly (readonly [string, CreateClient])[] = [
-  ["undici", (baseURL, config) => new HttpClient({ baseURL, ...config })],
+  ["node", (baseURL, config) => new HttpClient({ baseURL, ...config })],
   ["fetch", (baseURL, config) => new HttpClient({ baseURL, fetch, ...config })],
 ];
 const createOfficialClient: CreateClient = (baseURL, config) =>

@@ -13,7 +13,7 @@ const key = "sk-test-0123456789abcdef";
 const token = "token-0123456789";
 
 const clients: readonly (readonly [string, (baseURL: string) => OpenAIClient])[] = [
-  ["undici", (baseURL) => new HttpClient({ baseURL, apiKey: key, headers: { "x-token": token } })],
+  ["node", (baseURL) => new HttpClient({ baseURL, apiKey: key, headers: { "x-token": token } })],
   [
     "fetch",
     (baseURL) => new HttpClient({ baseURL, apiKey: key, headers: { "x-token": token }, fetch }),

@@ -11,7 +11,7 @@ const now = Date.parse("2026-03-01T12:00:00Z");
 const clock = { ...fakeClock({ now }), sleep: () => new Promise<void>(() => {}) };
 
 const clients: readonly (readonly [string, (baseURL: string) => OpenAIClient])[] = [
-  ["undici", (baseURL) => new HttpClient({ baseURL }, { clock })],
+  ["node", (baseURL) => new HttpClient({ baseURL }, { clock })],
   ["fetch", (baseURL) => new HttpClient({ baseURL, fetch }, { clock })],
   ["the official client", (baseURL) => new OpenAI({ apiKey: "sk-test", baseURL, logLevel: "off" })],
 ];

@@ -6,7 +6,7 @@ import type { OpenAIClientConfig } from "./client-config.ts";
 import { HttpClient } from "./http-client.ts";
 
 const ways = [
-  ["undici", {}],
+  ["node", {}],
   ["fetch", { fetch }],
 ] as const;
 

@@ -11,7 +11,7 @@ import { getRequestId } from "./json-response.ts";
 
 const key = "sk-test-0123456789abcdef";
 const ways = [
-  ["undici", {}],
+  ["node", {}],
   ["fetch", { fetch }],
 ] as const;
 
@@ -43,7 +43,7 @@ describe.each(ways)("HttpClient request over %s", (way, transport) => {
       "x-trace": "abc",
     });
     expect(request?.headers["api-key"]).toBeUndefined();
-    if (way === "undici") expect(request?.headers["user-agent"]).toBe("weakincentives");
+    if (way === "node") expect(request?.headers["user-agent"]).toBe("weakincentives");
   });
 
   test("retrieves and cancels responses", async () => {

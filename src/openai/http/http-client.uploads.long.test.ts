@@ -13,7 +13,7 @@ import { toRequestError } from "../errors/request-error.ts";
 import { HttpClient } from "./http-client.ts";
 
 const ways = [
-  ["undici", {}],
+  ["node", {}],
   ["fetch", { fetch }],
 ] as const;
 
@@ -172,7 +172,7 @@ describe.each(ways)("an upload over %s", (way, transport) => {
     const file = new File(["x"], "a.txt");
     const failed = createClient(server.url).containers.files.create("c", { file });
     await expect(failed).rejects.toThrow(
-      way === "undici"
+      way === "node"
         ? "It redirects to https://other.example/. Set baseURL to the API's address"
         : "POST /containers/c/files failed: unexpected redirect. Check baseURL and the network.",
     );

@@ -16,6 +16,7 @@ import { type EgressLog, type EgressNote, egressNote, type LoggedRequest } from 
 import { fetchTransport } from "./fetch-transport.ts";
 import type { JsonResponse } from "./json-response.ts";
 import { parseJsonResponse } from "./json-response.ts";
+import { nodeTransport } from "./node-transport.ts";
 import { type EventHandler, SseReader } from "./sse-reader.ts";
 import { createStreamedResponse, type StreamedResponse } from "./streamed-response.ts";
 import {
@@ -27,7 +28,6 @@ import {
   readWhole,
   type Transport,
 } from "./transport.ts";
-import { undiciTransport } from "./undici-transport.ts";
 
 /** Options of one request; `timeout` is in milliseconds. */
 export interface SendOptions {
@@ -179,9 +179,9 @@ export class Http {
     }
   }
 
-  async #readText({ chunks, context }: OpenResponse): Promise<string> {
+  async #readText({ context, ...body }: OpenResponse): Promise<string> {
     try {
-      const bytes = await readWhole(chunks, this.#settings.maxResponseBytes);
+      const bytes = await readWhole(body, this.#settings.maxResponseBytes);
       return new TextDecoder().decode(bytes);
     } catch (thrown) {
       throw toRequestError(thrown, context);
@@ -239,9 +239,9 @@ interface RecordedTransport {
   readonly log: EgressLog;
 }
 
-function createTransport({ fetch, timeoutMs }: ClientSettings, clock: Clock): Transport {
-  const usesUndici = fetch === undefined && isNode();
-  return usesUndici ? undiciTransport(timeoutMs) : fetchTransport(fetch ?? globalThis.fetch, clock);
+function createTransport({ fetch }: ClientSettings, clock: Clock): Transport {
+  const usesNode = fetch === undefined && isNode();
+  return usesNode ? nodeTransport() : fetchTransport(fetch ?? globalThis.fetch, clock);
 }
 
 const EVENT_STREAM = "text/event-stream";
@@ -273,7 +273,7 @@ async function readFailure(
 ): Promise<OpenAIRequestError> {
   const { status, header } = answer;
   try {
-    const { bytes } = await readBytes(answer.chunks, MAX_ERROR_BYTES);
+    const bytes = await readBytes(answer.chunks, MAX_ERROR_BYTES);
     const text = new TextDecoder().decode(bytes);
     const parsed = parseJson(text);
     return createStatusError({ status, header, body: parsed.ok ? parsed.value : text }, context);

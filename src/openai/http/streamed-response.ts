@@ -19,7 +19,7 @@ export function createStreamedResponse(
     body,
     async arrayBuffer() {
       try {
-        return toArrayBuffer(await readWhole(iterateStream(body), most));
+        return toArrayBuffer(await readWhole({ chunks: iterateStream(body) }, most));
       } catch (thrown) {
         throw toRequestError(thrown, context);
       }

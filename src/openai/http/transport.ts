@@ -59,11 +59,11 @@ async function iterateChunks(
   for await (const chunk of chunks) await onChunk(chunk);
 }
 
-/** Reads at most `most` bytes, and reports whether that was the whole body. */
+/** Reads at most `most` bytes. */
 export async function readBytes(
   chunks: AsyncIterable<Uint8Array>,
   most: number,
-): Promise<{ readonly bytes: Uint8Array; readonly isWhole: boolean }> {
+): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of chunks) {
@@ -71,22 +71,28 @@ export async function readBytes(
     length += chunk.length;
     if (length > most) break; // also closes the connection
   }
-  const [only] = parts;
-  if (only && parts.length === 1 && length <= most) return { bytes: only, isWhole: true };
-  return { bytes: concatBytes(parts, Math.min(length, most)), isWhole: length <= most };
+  return joinChunks(parts, Math.min(length, most));
 }
 
 /** Reads a whole body. Throws if it is longer than `most` bytes. */
 export async function readWhole(
-  chunks: AsyncIterable<Uint8Array>,
+  body: Pick<HttpResponse, "chunks" | "forEachChunk">,
   most: number,
 ): Promise<Uint8Array> {
-  const { bytes, isWhole } = await readBytes(chunks, most);
-  if (!isWhole) throw new TransportBodyError(`more than ${most} bytes`);
-  return bytes;
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  await forEachChunk(body, (chunk) => {
+    parts.push(chunk);
+    length += chunk.length;
+    if (length > most) throw new TransportBodyError(`more than ${most} bytes`);
+    return null;
+  });
+  return joinChunks(parts, length);
 }
 
-function concatBytes(parts: readonly Uint8Array[], length: number): Uint8Array {
+function joinChunks(parts: readonly Uint8Array[], length: number): Uint8Array {
+  const [only] = parts;
+  if (only?.length === length) return only;
   const bytes = new Uint8Array(length);
   let at = 0;
   for (const part of parts) {

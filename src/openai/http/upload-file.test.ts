@@ -15,7 +15,7 @@ import { uploadableTypes } from "./uploadable-types.ts";
 
 const key = "sk-test-0123456789abcdef";
 const clients: readonly (readonly [string, (baseURL: string) => OpenAIClient])[] = [
-  ["undici", (baseURL) => new HttpClient({ baseURL, apiKey: key })],
+  ["node", (baseURL) => new HttpClient({ baseURL, apiKey: key })],
   ["fetch", (baseURL) => new HttpClient({ baseURL, apiKey: key, fetch })],
   ["the official client", (baseURL) => new OpenAI({ apiKey: key, baseURL, logLevel: "off" })],
 ];
@@ -81,7 +81,7 @@ describe.each(clients)("uploadFile() over %s", (way, make) => {
     writeFileSync(join(folder, "large.tar"), Buffer.alloc(20_000_000, "z"));
     await uploadFile(make(server.url), join(folder, "large.tar"));
     expect(server.requests[0]?.body.length).toBeGreaterThan(20_000_000);
-    if (way === "undici") {
+    if (way === "node") {
       expect(server.requests[0]?.headers["content-length"]).toBe(
         String(server.requests[0]?.body.length),
       );
