@@ -118,8 +118,10 @@ if (import.meta.main) {
       sendAnswer(response, { body: { requests, gone } });
       return;
     }
+    const current = requests;
     response.once("close", () => {
-      if (!response.writableFinished) gone += 1;
+      // A request of an earlier script may end late.
+      if (!response.writableFinished && current === requests) gone += 1;
     });
     const step = script[requests.length];
     const body = JSON.parse(written);

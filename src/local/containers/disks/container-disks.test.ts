@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
   closeSync,
@@ -141,6 +141,24 @@ describe.skipIf(!support.usable)("The disk of a container", () => {
     symlinkSync("/dev/null", image);
     await expect(again.mount("a")).rejects.toThrow(`${image} is not a file.`);
     await again.release("a");
+  });
+
+  test("is reported as damaged once the device that used its image is free", async () => {
+    const dataDir = createDataDir();
+    {
+      await using disks = open(dataDir);
+      await disks.add("a");
+    }
+    const image = join(dataDir, "containers/a/disk.img");
+    await expect.poll(() => isAttached(image)).toBe(false);
+    const device = execFileSync("losetup", ["--find", "--show", image], {
+      encoding: "utf8",
+    }).trim();
+    truncateSync(image, 100);
+    await using again = open(dataDir);
+    const failed = expect(again.mount("a")).rejects.toThrow(`${image} is damaged`);
+    await runTool("losetup", "--detach", device);
+    await failed;
   });
 
   test("is not mounted through a symbolic link", async () => {

@@ -1,5 +1,6 @@
 import { lstat, mkdir, open, rmdir } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { isAttached } from "./is-attached.ts";
 import { listMounts } from "./list-mounts.ts";
 import { retry } from "./retry.ts";
@@ -55,8 +56,27 @@ export async function remountDisk(folder: string): Promise<void> {
   const facts = await lstat(image);
   if (!facts.isFile()) throw new Error(`${image} is not a file.`);
   if (!isAttached(image)) await repairImage(image);
-  await mountDisk(folder);
+  try {
+    await mountDisk(folder);
+  } catch (error) {
+    // It may only have failed because it was not repaired.
+    if (!(await isFreed(image))) throw error;
+    await repairImage(image);
+    await mountDisk(folder);
+  }
 }
+
+/** Waits a moment until nothing uses an image. Returns whether that is so. */
+async function isFreed(image: string): Promise<boolean> {
+  for (let checks = 0; isAttached(image); checks++) {
+    if (checks === MAX_CHECKS) return false;
+    await sleep(CHECK_MS);
+  }
+  return true;
+}
+
+const CHECK_MS = 100;
+const MAX_CHECKS = 50;
 
 async function repairImage(image: string): Promise<void> {
   try {
