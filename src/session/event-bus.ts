@@ -75,21 +75,25 @@ export class InProcessEventBus implements EventBus {
 
   /** Returns whether a subscriber other than a session receives events of this type. */
   hears(type: string): boolean {
-    return this.#findSubscribers(type).some(({ handler }) => !sessionHandlers.has(handler));
+    return this.#hasSubscriber(type, (handler) => !sessionHandlers.has(handler));
   }
 
   /** Returns whether a subscriber other than `own` receives events of this type. Sessions count. */
   [reachesOthers](type: string, own: (event: never) => unknown): boolean {
-    return this.#findSubscribers(type).some(({ handler }) => handler !== own);
+    return this.#hasSubscriber(type, (handler) => handler !== own);
+  }
+
+  #hasSubscriber(type: string, matches: (handler: Subscription["handler"]) => boolean): boolean {
+    for (const subscription of this.#subscriptions) {
+      if (matches(subscription.handler) && receives(subscription, type)) return true;
+    }
+    return false;
   }
 
   #findSubscribers(type: string): readonly Subscription[] {
     const cached = this.#subscribersByType.get(type);
     if (cached) return cached;
-    const reachesAll = isSharedWithAll(type);
-    const audience = [...this.#subscriptions].filter(
-      (s) => s.type === type || (reachesAll && s.type === "*"),
-    );
+    const audience = [...this.#subscriptions].filter((one) => receives(one, type));
     this.#subscribersByType.set(type, audience);
     return audience;
   }
@@ -111,6 +115,10 @@ export class InProcessEventBus implements EventBus {
       warnAboutOnError(second, event);
     }
   }
+}
+
+function receives(subscription: Subscription, type: string): boolean {
+  return subscription.type === type || (subscription.type === "*" && isSharedWithAll(type));
 }
 
 /** Discards all events. */

@@ -33,40 +33,31 @@ interface HttpClientOptions {
 export class HttpClient implements OpenAIClient {
   readonly #settings: ClientSettings;
   readonly #http: Http;
-  readonly responses: OpenAIClient["responses"];
-  readonly containers: OpenAIClient["containers"];
-  readonly files: OpenAIClient["files"];
+  // Created when they are first used: each evaluation has a client, which usually needs none of them.
+  #responses: OpenAIClient["responses"] | null = null;
+  #containers: OpenAIClient["containers"] | null = null;
+  #files: OpenAIClient["files"] | null = null;
 
   constructor(config: OpenAIClientConfig = {}, options: HttpClientOptions = {}) {
     const { clock = systemClock, shared } = options;
     this.#settings = shared?.settings ?? resolveClientSettings(config);
     this.#http = shared?.http ?? new Http(this.#settings, clock);
-    this.responses = Object.freeze({
-      create: async (body: object, options?: CallOptions) =>
-        attachRequestId(await this.post("/responses", JSON.stringify(body), options)),
-      retrieve: async (responseId: string, query: object = {}, options?: CallOptions) => {
-        const call = { path: toResponsePath(responseId), query: listQuery(query) };
-        return attachRequestId(await this.#http.requestJson({ method: "GET", ...call }, options));
-      },
-      cancel: async (responseId: string, options?: CallOptions) =>
-        attachRequestId(
-          await this.#http.requestJson(
-            { method: "POST", path: `${toResponsePath(responseId)}/cancel` },
-            options,
-          ),
-        ),
-      compact: async (body: object, options?: CallOptions) =>
-        attachRequestId(await this.post("/responses/compact", JSON.stringify(body), options)),
-      inputTokens: Object.freeze({
-        count: async (body: object, options?: CallOptions) =>
-          attachRequestId(
-            await this.post("/responses/input_tokens", JSON.stringify(body), options),
-          ),
-      }),
-    });
-    this.containers = createContainersClient(this.#http);
-    this.files = this.#createFilesClient();
     Object.freeze(this);
+  }
+
+  get responses(): OpenAIClient["responses"] {
+    this.#responses ??= this.#createResponsesClient();
+    return this.#responses;
+  }
+
+  get containers(): OpenAIClient["containers"] {
+    this.#containers ??= createContainersClient(this.#http);
+    return this.#containers;
+  }
+
+  get files(): OpenAIClient["files"] {
+    this.#files ??= this.#createFilesClient();
+    return this.#files;
   }
 
   [SECRETS](): readonly string[] {
@@ -108,6 +99,32 @@ export class HttpClient implements OpenAIClient {
   ): Promise<JsonResponse> {
     const call = { path: toResponsePath(responseId), query: listQuery(query) };
     return await this.#http.requestStream({ method: "GET", ...call }, receiver, options);
+  }
+
+  #createResponsesClient(): OpenAIClient["responses"] {
+    return Object.freeze({
+      create: async (body: object, options?: CallOptions) =>
+        attachRequestId(await this.post("/responses", JSON.stringify(body), options)),
+      retrieve: async (responseId: string, query: object = {}, options?: CallOptions) => {
+        const call = { path: toResponsePath(responseId), query: listQuery(query) };
+        return attachRequestId(await this.#http.requestJson({ method: "GET", ...call }, options));
+      },
+      cancel: async (responseId: string, options?: CallOptions) =>
+        attachRequestId(
+          await this.#http.requestJson(
+            { method: "POST", path: `${toResponsePath(responseId)}/cancel` },
+            options,
+          ),
+        ),
+      compact: async (body: object, options?: CallOptions) =>
+        attachRequestId(await this.post("/responses/compact", JSON.stringify(body), options)),
+      inputTokens: Object.freeze({
+        count: async (body: object, options?: CallOptions) =>
+          attachRequestId(
+            await this.post("/responses/input_tokens", JSON.stringify(body), options),
+          ),
+      }),
+    });
   }
 
   #createFilesClient(): OpenAIClient["files"] {
