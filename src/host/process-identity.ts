@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
-import { performance } from "node:perf_hooks";
 import { getErrorCode } from "./to-filesystem-error.ts";
 
 /** Identifies a process, distinguishing it from a later process with the same pid. */

@@ -1,0 +1,132 @@
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
+import { networkInterfaces } from "node:os";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { nodeTransport } from "./node-transport.ts";
+import { forEachChunk, type HttpRequest, readWhole } from "./transport.ts";
+
+const hasIPv6 = Object.values(networkInterfaces()).some((addresses = []) =>
+  addresses.some(({ address }) => address === "::1"),
+);
+const request: HttpRequest = {
+  method: "GET",
+  url: "http://127.0.0.1",
+  headers: {},
+  body: null,
+  timeoutMs: 5_000,
+  signal: undefined,
+};
+
+async function listen(server: Server | ReturnType<typeof createTcpServer>, host = "127.0.0.1") {
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket: Socket) => sockets.add(socket));
+  server.listen(0, host);
+  await once(server, "listening");
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return { port: (server.address() as AddressInfo).port, sockets };
+}
+
+describe("nodeTransport()", () => {
+  test("uses one connection for requests one after the other", async () => {
+    const { port, sockets } = await listen(createServer((_, answer) => answer.end("{}")));
+    const send = nodeTransport();
+    for (let count = 0; count < 5; count++) {
+      const answer = await send({ ...request, url: `http://127.0.0.1:${port}/` });
+      expect((await readWhole(answer, 100)).length).toBe(2);
+    }
+    expect(sockets.size).toBe(1);
+  });
+
+  test("sends a request over a new connection after the server has closed the last one", async () => {
+    const { port, sockets } = await listen(createServer((_, answer) => answer.end("{}")));
+    const send = nodeTransport();
+    await readWhole(await send({ ...request, url: `http://127.0.0.1:${port}/` }), 100);
+    const [first] = sockets;
+    first?.end();
+    await expect.poll(() => first?.closed).toBe(true);
+    const answer = await send({ ...request, url: `http://127.0.0.1:${port}/` });
+    expect((await readWhole(answer, 100)).length).toBe(2);
+    expect(sockets.size).toBe(2);
+  });
+
+  test("times out if the server accepts a connection and never encrypts it", async () => {
+    const { port } = await listen(createTcpServer(() => {}));
+    const sent = nodeTransport()({ ...request, url: `https://127.0.0.1:${port}/`, timeoutMs: 50 });
+    await expect(sent).rejects.toMatchObject({ code: /^UND_ERR_(?:CONNECT|HEADERS)_TIMEOUT$/ });
+  });
+
+  test("does not time out while the reader pauses, and does afterwards", async () => {
+    const server = createServer((_, answer) => void answer.write("first"));
+    const { port } = await listen(server);
+    const url = `http://127.0.0.1:${port}/`;
+    const answer = await nodeTransport()({ ...request, url, timeoutMs: 40 });
+    const { promise: paused, resolve } = Promise.withResolvers<void>();
+    const read = forEachChunk(answer, () => paused);
+    const isTimedOut = read.then(
+      () => false,
+      () => true,
+    );
+    const slow = new Promise<string>((done) => setTimeout(done, 200, "still paused"));
+    expect(await Promise.race([isTimedOut, slow])).toBe("still paused");
+    resolve();
+    await expect(read).rejects.toMatchObject({ code: "UND_ERR_BODY_TIMEOUT" });
+  });
+
+  test("stops an upload that the server has answered", async () => {
+    const server = createServer((_, answer) => answer.writeHead(413).end("too large"));
+    const { port } = await listen(server);
+    let isCanceled = false;
+    class Endless extends File {
+      override stream() {
+        const pull = (controller: ReadableStreamDefaultController) =>
+          controller.enqueue(new Uint8Array(65_536));
+        const cancel = () => {
+          isCanceled = true;
+        };
+        return new ReadableStream<Uint8Array<ArrayBuffer>>({ pull, cancel });
+      }
+      override get size() {
+        return 2 ** 40;
+      }
+    }
+    const url = `http://127.0.0.1:${port}/`;
+    const body = [["file", new Endless([], "large.bin")]] as const;
+    const answer = await nodeTransport()({ ...request, method: "POST", url, body });
+    expect(answer.status).toBe(413);
+    expect((await readWhole(answer, 100)).length).toBe(9);
+    await expect.poll(() => isCanceled).toBe(true);
+  });
+
+  test.skipIf(!hasIPv6)("connects to an IPv6 address", async () => {
+    const { port } = await listen(
+      createServer((_, answer) => answer.end("{}")),
+      "::1",
+    );
+    const answer = await nodeTransport()({ ...request, url: `http://[::1]:${port}/` });
+    expect(answer.status).toBe(200);
+    answer.cancel();
+  });
+
+  test("removes its listener from the signal when the response has ended", async () => {
+    const { port } = await listen(createServer((_, answer) => answer.end("{}")));
+    const { signal } = new AbortController();
+    let listeners = 0;
+    const counted = Object.assign(signal, {
+      addEventListener: (...args: Parameters<AbortSignal["addEventListener"]>) => {
+        listeners += 1;
+        EventTarget.prototype.addEventListener.apply(signal, args);
+      },
+      removeEventListener: (...args: Parameters<AbortSignal["removeEventListener"]>) => {
+        listeners -= 1;
+        EventTarget.prototype.removeEventListener.apply(signal, args);
+      },
+    });
+    const url = `http://127.0.0.1:${port}/`;
+    await readWhole(await nodeTransport()({ ...request, url, signal: counted }), 100);
+    await expect.poll(() => listeners).toBe(0);
+  });
+});
