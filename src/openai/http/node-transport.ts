@@ -25,7 +25,7 @@ export function nodeTransport(): Transport {
     const { statusCode: status = 0 } = answer;
     const getHeader = (name: string) => findHeader(answer.rawHeaders, name);
     const forEachChunk = (onChunk: OnChunk) => readWithEvents(answer, onChunk);
-    const cancel = () => void answer.on("error", () => {}).destroy(); // destroy() emits an error
+    const cancel = () => void answer.destroy();
     return { status, header: getHeader, chunks: iterateBody(answer), forEachChunk, cancel };
   };
 }
@@ -171,8 +171,11 @@ function readWithEvents(body: Readable, onChunk: OnChunk): Promise<void> {
       reject(error);
       body.destroy();
     };
-    body.on("error", (error) => reject(explainReset(error))); // also if the body is closed before its end
+    body.on("error", (error) => reject(explainReset(error)));
     body.on("end", resolve);
+    body.on("close", () => {
+      if (!body.readableEnded) reject(new TransportClosedError()); // it was canceled
+    });
     body.on("data", (chunk: Uint8Array) => {
       try {
         const pending = onChunk(chunk);
