@@ -1,5 +1,16 @@
 import { expect, test } from "vitest";
-import { Budget, BudgetTracker, codeInterpreterTool, defaultPrices, Session } from "weakincentives";
+import {
+  Budget,
+  BudgetTracker,
+  codeInterpreterTool,
+  defaultPrices,
+  estimateCost,
+  MarkdownSection,
+  Prompt,
+  PromptTemplate,
+  Session,
+} from "weakincentives";
+import type { ModelScript } from "weakincentives/local";
 import type { WireItem } from "../src/openai/wire.ts";
 import { createTaskPrompt, lookTool, type RunOptions, runScript } from "./support/openai-run.ts";
 import {
@@ -9,6 +20,7 @@ import {
   type WireScript,
   webSearchCall,
 } from "./support/wire-server.ts";
+import { createRepository, createWorkspaceFixture } from "./support/workspace/workspace-fixture.ts";
 
 const usage = {
   input_tokens: 2_000_000,
@@ -73,3 +85,33 @@ test("a tracker adds up evaluations of one session with models at different pric
   }
   expect(budgetTracker.totalUsd).toBeCloseTo(tokensUsd + 1);
 });
+
+test.each<[title: string, script: Steps]>([
+  ["runs no code", [[{ say: "Done." }]]],
+  ["runs code in it twice", [[{ code: "print(1)" }], [{ code: "print(2)" }], [{ say: "Done." }]]],
+])("the container of a workspace is paid for once if the model %s", async (_, script) => {
+  const again: Steps = [[{ say: "Still done." }]];
+  const { createSection, adapter, session } = await createWorkspaceFixture([...script, ...again]);
+  const folder = createRepository({ "a.txt": "one", "b.txt": "two" });
+  const mounts = [{ hostPath: folder, mountPath: "p" }];
+  const containerConfig = { memoryLimit: "4g" } as const;
+  const section = createSection({ mounts, allowedHostRoots: [folder], containerConfig });
+  const task = new MarkdownSection({ key: "task", title: "Task", template: "Look." });
+  const template = new PromptTemplate({ ns: "test", key: "files", sections: [task, section] });
+  const models = { local: { input: 1, cachedInput: 1, output: 1 } };
+  const prices = { ...defaultPrices, models };
+  const budgetTracker = new BudgetTracker(new Budget({ maxUsd: 1, prices }));
+  const evaluateOnce = async () => {
+    const options = { session, budgetTracker };
+    const { usage, costUsd = Number.NaN } = await adapter.evaluate(new Prompt(template), options);
+    const { usd } = estimateCost(usage, [], { model: "local", prices });
+    return { costUsd, withoutTokens: costUsd - (usd ?? Number.NaN) };
+  };
+  const first = await evaluateOnce();
+  expect(first.withoutTokens).toBeCloseTo(5 * 0.006, 8);
+  const second = await evaluateOnce(); // finds the container, and uses it for nothing
+  expect(second.withoutTokens).toBeCloseTo(0, 8);
+  expect(budgetTracker.totalUsd).toBeCloseTo(first.costUsd + second.costUsd, 8);
+});
+
+type Steps = Extract<ModelScript, readonly unknown[]>;

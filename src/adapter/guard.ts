@@ -1,5 +1,10 @@
 import { type Budget, BudgetTracker } from "../base/budget.ts";
-import { CostMeter, type PricedTurn, type TurnTimes } from "../base/costs/cost-meter.ts";
+import {
+  CostMeter,
+  type PricedContainers,
+  type PricedTurn,
+  type TurnTimes,
+} from "../base/costs/cost-meter.ts";
 import type { Deadline } from "../base/deadline.ts";
 import { getErrorMessage } from "../base/errors.ts";
 import {
@@ -105,10 +110,11 @@ export class Guard {
     }
   }
 
-  /** Counts tokens that were used outside of turns towards all budgets. */
-  recordUsage(usage: TokenUsage): void {
+  /** Counts tokens and containers that were used outside of turns, until `endedAt`, towards all budgets. */
+  recordUsage(finished: PricedContainers & { readonly usage: TokenUsage }, endedAt: number): void {
+    const { usage } = finished;
     for (const { tracker, costs } of this.#trackers) {
-      tracker.record(usage, costs.addUsage(usage) ?? 0);
+      tracker.record(usage, costs.addUsage(usage, finished, endedAt) ?? 0);
     }
   }
 

@@ -204,7 +204,13 @@ export interface Turn {
    */
   readonly costUsd?: number | undefined;
   /**
-   * Memory tier of the containers in which the hosted calls ran, such as `"1g"`, for their price.
+   * The containers that the client created or used itself for the turn, for their price. Those of hosted calls may be
+   * omitted.
+   * @default none
+   */
+  readonly containerIds?: readonly string[] | undefined;
+  /**
+   * Memory tier of the turn's containers, such as `"1g"`, for their price.
    * @default the first tier of the price table
    */
   readonly containerTier?: string | undefined;
@@ -220,6 +226,10 @@ export interface Turn {
 export interface FinishedConversation {
   /** Tokens used after the answer. */
   readonly usage: TokenUsage;
+  /** The containers that the client used after the answer, for their price. @default none */
+  readonly containerIds?: readonly string[] | undefined;
+  /** Memory tier of these containers. @default the first tier of the price table */
+  readonly containerTier?: string | undefined;
   /** How the conversation changed, for `HistoryAdvanced`. @default not changed */
   readonly history?: HistoryStep | undefined;
   /** Changes of the stored compaction, published together with `HistoryAdvanced`. @default none */

@@ -8,6 +8,7 @@ import type {
 import type {
   HistoryRepaired,
   PromptExecuted,
+  PromptFailed,
   PromptRendered,
   ToolInvoked,
   TurnCompleted,
@@ -42,6 +43,7 @@ export const TRACED_EVENTS = [
   "ContainerReplaced",
   "HistoryRepaired",
   "PromptExecuted",
+  "PromptFailed",
 ] as const;
 
 /** An event that changes spans. */
@@ -55,7 +57,8 @@ export type TracedEvent =
   | ContextCompacted
   | ContainerReplaced
   | HistoryRepaired
-  | PromptExecuted;
+  | PromptExecuted
+  | PromptFailed;
 
 /** Settings that all traces share. */
 export interface TraceSettings {
@@ -98,7 +101,10 @@ export class EvaluationTrace {
   #lastTurn: TurnSpan | null = null;
   readonly #calls = new Set<CallSpan>();
   #usage = noUsage;
+  /** Tokens of compactions since the last turn. The next turn's usage contains them. */
+  #compactionUsage = noUsage;
   #turns = 0;
+  #isResumed = false;
   #isEnded = false;
 
   constructor(work: ObservedEvaluation, settings: TraceSettings, parent: Context) {
@@ -179,6 +185,7 @@ export class EvaluationTrace {
         if (this.#content) this.span.setAttributes(this.#content.onRendered(event));
         break;
       case "EvaluationStarted":
+        this.#isResumed = event.isResumed;
         this.span.setAttribute("wink.evaluation.resumed", event.isResumed);
         break;
       case "TurnCompleted":
@@ -189,6 +196,9 @@ export class EvaluationTrace {
         break;
       case "PromptExecuted":
         this.#onExecuted(event);
+        break;
+      case "PromptFailed":
+        this.#setTotals(event);
         break;
       default:
         this.#addEvent(event);
@@ -229,6 +239,7 @@ export class EvaluationTrace {
     const turn = this.#turn;
     this.#turns += 1;
     this.#usage = addUsage(this.#usage, event.usage);
+    this.#compactionUsage = noUsage;
     if (!turn) return;
     turn.span.setAttributes(toResponseAttributes(event));
     if (event.costUsd !== undefined) turn.span.setAttribute("wink.cost_usd", event.costUsd);
@@ -267,13 +278,20 @@ export class EvaluationTrace {
   }
 
   #onExecuted(event: PromptExecuted): void {
-    const { model, finishReason, costUsd } = event;
+    const { model, finishReason } = event;
+    this.#setTotals(event);
     this.span.setAttributes({
       ...(model && { "gen_ai.response.model": model }),
       "gen_ai.response.finish_reasons": [toFinishReason(finishReason)],
-      ...(costUsd !== undefined && { "wink.cost_usd": costUsd }),
       ...this.#content?.onExecuted(event),
     });
+  }
+
+  /** Sets the cost, and the usage, which includes requests after the last turn. */
+  #setTotals({ usage, costUsd }: PromptExecuted | PromptFailed): void {
+    // The event's usage includes the turns of earlier processes.
+    this.#usage = this.#isResumed ? addUsage(this.#usage, this.#compactionUsage) : usage;
+    if (costUsd !== undefined) this.span.setAttribute("wink.cost_usd", costUsd);
   }
 
   /** Adds what else happened as an event of the evaluation's span. */
@@ -283,7 +301,7 @@ export class EvaluationTrace {
     switch (event.type) {
       case "ContextCompacted": {
         const { strategy, tokensBefore, tokensAfter, usage } = event;
-        if (usage) this.#usage = addUsage(this.#usage, usage);
+        if (usage) this.#compactionUsage = addUsage(this.#compactionUsage, usage);
         this.span.addEvent("wink.context_compacted", {
           "wink.compaction.strategy": strategy,
           "wink.compaction.tokens_before": tokensBefore,

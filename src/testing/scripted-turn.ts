@@ -36,6 +36,7 @@ export interface ScriptedHostedCall extends Partial<Omit<HostedCall, "name">> {
 const turnKeys: KnownKeys<ScriptedTurn> = {
   citations: true,
   compactionChanges: true,
+  containerIds: true,
   containerTier: true,
   continues: true,
   costUsd: true,

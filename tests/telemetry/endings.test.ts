@@ -87,6 +87,19 @@ describe("an evaluation that fails", () => {
     expect(agent?.attributes["error.type"]).toBe("DeadlineExceededError");
   });
 
+  test("has the usage and the cost of its turns", async () => {
+    const fixture = createTraceFixture();
+    const session = new Session();
+    fixture.instrument(session);
+    const turn = { toolCalls: [{ name: "look" }], usage: { inputTokens: 7 }, costUsd: 0.25 };
+    await runToError([turn, new Error("No.")], { session });
+    expect(fixture.findSpan("invoke_agent test:ends").attributes).toMatchObject({
+      "gen_ai.usage.input_tokens": 7,
+      "wink.cost_usd": 0.25,
+      "wink.evaluation.outcome": "failed",
+    });
+  });
+
   test("because its session cannot be stored ends its spans, without an event about it", async () => {
     const fixture = createTraceFixture();
     const store = new MemorySessionStore();

@@ -4,6 +4,7 @@ import {
   type CodeInterpreterConfig,
   type CodeInterpreterResult,
   codeInterpreterTool,
+  definePrompt,
   fileSearchTool,
   HostedTool,
   MarkdownSection,
@@ -12,11 +13,14 @@ import {
   Session,
   type ShellExecutor,
   shellTool,
+  Tool,
   ToolResult,
   webSearchTool,
 } from "weakincentives";
 import { LocalProvider, scriptedModel } from "weakincentives/local";
 import { OpenAIAdapter } from "weakincentives/openai";
+import { recordingBus } from "weakincentives/testing";
+import * as z from "zod";
 import { createLocalFixture, createPrompt } from "../support/claude/claude-fixture.ts";
 import { SDK_TIMEOUT, sdkMissing } from "../support/claude/sdk-installed.ts";
 import { testKey } from "../support/openai-clients.ts";
@@ -101,6 +105,40 @@ describe("OpenAI's API", () => {
     const { error } = await runScript([busy, busy, [message("Done.")]], { evaluate: { session } });
     expect(error).toBeNull();
     expect(formatTree(fixture.listSpans())).toEqual(["invoke_agent test:run", "  chat gpt-5.2"]);
+  });
+
+  test("has the tokens of compactions once: before a turn, and after the last one", async () => {
+    const fixture = createTraceFixture();
+    const bus = recordingBus();
+    const session = new Session({ bus });
+    fixture.instrument(session);
+    const count = new Tool({
+      name: "count",
+      description: "Counts.",
+      params: z.object({ kind: z.string() }),
+      handler: ({ kind }) => ToolResult.ok({ kind }),
+    });
+    const kind = "x".repeat(4_000);
+    const model = scriptedModel([
+      [{ call: { name: "count", args: { kind } } }],
+      [{ call: { name: "count", args: { kind } } }],
+      [{ say: kind.repeat(10) }],
+    ]);
+    const provider = new LocalProvider({ model });
+    onTestFinished(() => provider.close());
+    const clientConfig = { apiKey: "local", fetch: provider.fetch.bind(provider) };
+    const compaction = { thresholdTokens: 1_500, strategy: "endpoint" } as const;
+    const adapter = new OpenAIAdapter({ model: "local", clientConfig, compaction });
+    const prompt = definePrompt({ name: "test:long", instructions: "Count.", tools: [count] });
+    const { usage } = await adapter.evaluate(prompt, { session });
+    const order = bus.events
+      .map(({ type }) => type)
+      .filter((type) => /^(?:ContextCompacted|TurnCompleted|PromptExecuted)$/.test(type));
+    expect(order.slice(0, -2)).toContain("ContextCompacted");
+    expect(order.slice(-2)).toEqual(["ContextCompacted", "PromptExecuted"]);
+    const { attributes } = fixture.findSpan("invoke_agent test:long");
+    expect(attributes["gen_ai.usage.input_tokens"]).toBe(usage.inputTokens);
+    expect(attributes["gen_ai.usage.output_tokens"]).toBe(usage.outputTokens);
   });
 
   test("has the commands that it delegates as local calls, on the local provider", async () => {

@@ -13,12 +13,14 @@ export async function finishConversation(
   progress: Progress,
 ): Promise<void> {
   if (!client.finish) return;
-  const { guard, isNested, logger } = evaluation;
+  const { clock, guard, isNested, logger } = evaluation;
   try {
-    const { usage, workspace, ...changes } = await client.finish({ signal: guard.signal });
+    const finished = await client.finish({ signal: guard.signal });
+    const { usage, workspace, ...changes } = finished;
+    const endedAt = clock.now();
     progress.addUsage(usage);
-    progress.costs.addUsage(usage);
-    guard.recordUsage(usage);
+    progress.costs.addUsage(usage, finished, endedAt);
+    guard.recordUsage(finished, endedAt);
     if (isNested) return;
     publishEvent(evaluation, ...toKeptEvents(workspace));
     publishEvent(evaluation, ...toStepEvents(evaluation, changes, progress.turns));

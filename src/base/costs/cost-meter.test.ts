@@ -66,6 +66,20 @@ test("charges each container for five minutes, then for each further minute", ()
   expect(costs.add(run("b", "4g"), at(7 * minute, 8 * minute))).toBeCloseTo(0.5);
 });
 
+test("charges containers without hosted calls once, also after the last turn", () => {
+  const costs = new CostMeter({ prices });
+  const containerIds = ["a"];
+  expect(costs.add(createTurn({ containerIds, containerTier: "4g" }), at(0, minute))).toBeCloseTo(
+    0.5,
+  );
+  const hostedCalls = [{ name: "python", containerId: "a" }];
+  expect(costs.add(createTurn({ containerIds, hostedCalls }), at(minute, 2 * minute))).toBe(0);
+  const used = { containerIds: ["a", "b"], containerTier: "4g" };
+  expect(costs.addUsage(noUsage, used, 3 * minute)).toBeCloseTo(0.5); // only "b" is new
+  expect(costs.addUsage(noUsage, used, 7 * minute)).toBeCloseTo(0.2); // two more minutes of "a"
+  expect(costs.total).toBeCloseTo(1.2);
+});
+
 test("adds turns of an earlier process with their stored cost, or an estimate", () => {
   const costs = new CostMeter({ prices });
   costs.addEarlier(createTurn({ usage, costUsd: 0.1 }));

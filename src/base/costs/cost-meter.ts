@@ -11,16 +11,22 @@ import {
 } from "./estimate-cost.ts";
 import type { ModelPrice, PriceTable } from "./price-table.ts";
 
+/** Containers that are paid for by their time. */
+export interface PricedContainers {
+  /** The ids of containers besides those of hosted calls. @default none */
+  readonly containerIds?: readonly string[] | undefined;
+  /** The memory tier of all containers. @default the first of the price table */
+  readonly containerTier?: string | undefined;
+}
+
 /** The part of a turn that decides its cost. */
-export interface PricedTurn {
+export interface PricedTurn extends PricedContainers {
   readonly usage: TokenUsage;
   readonly hostedCalls: readonly PricedCall[];
   /** The provider's figure, for this turn and the turns before it that have none. @default unknown */
   readonly costUsd?: number | undefined;
   /** The model that the provider reports. */
   readonly model: string | null;
-  /** The memory tier of the turn's containers. @default the first of the price table */
-  readonly containerTier?: string | undefined;
 }
 
 /** When a turn was sent and answered, in milliseconds. */
@@ -88,12 +94,21 @@ export class CostMeter {
     return this.#attribute();
   }
 
-  /** Adds tokens that were used outside of turns. Returns their cost, or `null` if that is unknown. */
-  addUsage(usage: TokenUsage): number | null {
-    if (usage.totalTokens === 0) return 0;
+  /**
+   * Adds tokens and containers that were used outside of turns until `endedAt`, in milliseconds. Returns their cost, or
+   * `null` if that is unknown.
+   */
+  addUsage(usage: TokenUsage, containers: PricedContainers = {}, endedAt = 0): number | null {
+    const { containerIds, containerTier } = containers;
+    if (usage.totalTokens === 0 && !containerIds) return 0;
     const price = this.#findPrice(this.#reportedModel);
     if (!price) return null;
     this.#estimated += sumParts(priceTokens(usage, price));
+    if (containerIds) {
+      const used = { hostedCalls: [], containerIds, containerTier };
+      const times = { startedAt: endedAt, endedAt };
+      this.#estimated += sumParts(this.#priceContainers(used, times));
+    }
     this.#isKnown = true;
     return this.#attribute();
   }
@@ -123,17 +138,17 @@ export class CostMeter {
     const price = this.#findPrice(this.#reportedModel);
     if (!price) return null;
     const tokens = priceTokens(turn.usage, price);
-    if (turn.hostedCalls.length === 0) return sumParts(tokens);
+    if (turn.hostedCalls.length === 0 && !turn.containerIds) return sumParts(tokens);
     const calls = priceCalls(turn.hostedCalls, this.#prices);
     return sumParts([...tokens, ...calls, ...this.#priceContainers(turn, times)]);
   }
 
   /** Charges the minutes of the turn's containers that are not charged yet. */
   #priceContainers(
-    { hostedCalls, containerTier: tier }: Pick<PricedTurn, "hostedCalls" | "containerTier">,
+    { hostedCalls, containerIds = [], containerTier: tier }: UsedContainers,
     { startedAt, endedAt }: TurnTimes,
   ) {
-    const ids = new Set(hostedCalls.map(({ containerId }) => containerId));
+    const ids = new Set([...containerIds, ...hostedCalls.map(({ containerId }) => containerId)]);
     const times = [...ids].flatMap((id) => {
       if (id === undefined) return [];
       const { since, minutes: charged } = this.#containers.get(id) ?? {
@@ -153,3 +168,5 @@ export class CostMeter {
     return own ?? (reported === null ? null : findModelPrice(reported, this.#prices));
   }
 }
+
+type UsedContainers = PricedContainers & Pick<PricedTurn, "hostedCalls">;

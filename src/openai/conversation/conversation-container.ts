@@ -4,7 +4,6 @@ import { findProgressListener } from "../../adapter/progress-listener.ts";
 import { maxThrottleWaitMs } from "../../adapter/throttle.ts";
 import { getErrorMessage } from "../../base/errors.ts";
 import { PromptEvaluationError, ThrottleError } from "../../base/evaluation-errors.ts";
-import { readRecord, readStringOrNull } from "../../base/json.ts";
 import { noUsage, type TokenUsage } from "../../base/usage.ts";
 import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
 import { type WorkspaceManifest, workspaceSlice } from "../../prompt/sections/workspace-slice.ts";
@@ -22,6 +21,7 @@ import { createMountWorkspace } from "../workspace/mount-workspace.ts";
 import { collectPrintedOutput } from "../workspace/run-python.ts";
 import { checkContainers } from "./check-containers.ts";
 import type { ConversationSettings } from "./conversation-settings.ts";
+import { readMemoryLimit } from "./read-memory-limit.ts";
 import { RetainedContainers } from "./retained-containers.ts";
 
 /** A workspace in the prompt and the path of its section. A prompt may have one at most. */
@@ -64,6 +64,8 @@ export class ConversationContainer {
   /** Describes mounted files to the model, until it has been sent. */
   #introduction: string | null = null;
   #containerId: string | null = null;
+  /** Containers that were created, or used by the workspace's own requests, since the last answer. */
+  #billed: readonly string[] | undefined;
   /** Notes for the model in the current request. */
   #pendingNotes: readonly string[] = [];
   /** Notes that the model has received with answered requests. */
@@ -165,9 +167,10 @@ export class ConversationContainer {
     }
     this.#bind(workspace);
     return await this.#runForRequest(promptName, signal, async () => {
+      const before = workspace.containerId;
       const prepared = await workspace.prepare(signal, { isSubmitted });
       const { containerId, notes, standingNotes } = prepared;
-      this.#setContainer(containerId);
+      this.#setContainer(containerId, before);
       await this.#removeLeftovers();
       const opening = this.#introduction === null ? [] : [this.#introduction];
       this.#pendingNotes = [...opening, ...this.#filterUnsent(standingNotes), ...notes];
@@ -251,15 +254,22 @@ export class ConversationContainer {
       signal,
     );
     this.#introduction = null;
-    return workspace.takeUsage();
+    return this.#takeUsage(workspace);
   }
 
-  /** Returns the memory limit of the containers in which a turn's code ran; `undefined` if it is unknown. */
+  /** Returns the containers to pay for since the last call, besides those of hosted calls. */
+  takeBilled(): readonly string[] | undefined {
+    const ids = this.#billed;
+    this.#billed = undefined;
+    return ids;
+  }
+
+  /** Returns the memory limit of a turn's containers; `undefined` if it is unknown. */
   findMemoryLimit({ hostedCalls }: Turn, tools: readonly WireTool[] = []): string | undefined {
     const kind = hostedCalls.find(({ containerId }) => containerId !== undefined)?.kind;
-    if (kind === undefined) return undefined;
+    if (kind === undefined && !this.#billed) return undefined;
     const { memoryLimit } = this.#workspace?.containerSettings ?? {};
-    return memoryLimit ?? readMemoryLimit(tools, kind) ?? undefined;
+    return memoryLimit ?? readMemoryLimit(tools, kind ?? "") ?? undefined;
   }
 
   /** Keeps the files for other processes. Returns what the session must record, or `null`. */
@@ -276,8 +286,10 @@ export class ConversationContainer {
     if (!workspace) return { usage: noUsage };
     await workspace.beforeAnswer(signal);
     const manifest = await workspace.keep();
-    const usage = workspace.takeUsage();
-    return manifest ? { usage, workspace: manifest } : { usage };
+    const usage = this.#takeUsage(workspace);
+    const { memoryLimit: containerTier } = workspace.containerSettings;
+    const used = { usage, containerIds: this.takeBilled(), containerTier };
+    return manifest ? { ...used, workspace: manifest } : used;
   }
 
   /** Removes the files and containers that were created only for this conversation. */
@@ -324,7 +336,7 @@ export class ConversationContainer {
     await workspace.container.replace(id, error, signal);
     const before = new Set(this.#pendingNotes);
     const { containerId, notes, standingNotes } = await workspace.prepare(signal);
-    this.#setContainer(containerId);
+    this.#setContainer(containerId, id);
     const all = [...this.#filterUnsent(standingNotes), ...notes];
     const unsent = all.filter((note) => !before.has(note));
     this.#pendingNotes = [...this.#pendingNotes, ...unsent];
@@ -349,9 +361,21 @@ export class ConversationContainer {
     }
   }
 
-  #setContainer(containerId: string | null): void {
+  #setContainer(containerId: string | null, before: string | null): void {
     this.#containerId = containerId;
+    if (containerId !== before) this.#bill(containerId);
     this.#retained?.recordWorkspaceContainer(containerId);
+  }
+
+  #bill(id: string | null): void {
+    if (id !== null && !this.#billed?.includes(id)) this.#billed = [...(this.#billed ?? []), id];
+  }
+
+  /** Returns the token usage of the workspace's own requests since the last call. Their container is paid for. */
+  #takeUsage(workspace: ContainerWorkspace): TokenUsage {
+    const usage = workspace.takeUsage();
+    if (usage.totalTokens > 0) this.#bill(workspace.containerId);
+    return usage;
   }
 
   #filterUnsent(notes: readonly string[]): readonly string[] {
@@ -366,13 +390,6 @@ export class ConversationContainer {
     const memoryLimit = readMemoryLimit(tools, kind);
     this.#settings.logger.info("hosted code ran", { name, callId, containerId, memoryLimit });
   }
-}
-
-/** Reads the memory limit of the containers that a kind of tool creates; `null` if it names one. */
-function readMemoryLimit(tools: readonly WireTool[], kind: string): string | null {
-  const tool: WireItem = { ...tools.find(({ type }) => type === kind) };
-  const container = { ...readRecord(tool, "environment"), ...readRecord(tool, "container") };
-  return readStringOrNull(container, "memory_limit");
 }
 
 const NO_CONTAINERS: ReadonlySet<string> = new Set();

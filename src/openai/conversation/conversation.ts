@@ -285,7 +285,16 @@ export class Conversation implements ModelClient {
     const compactionChanges = this.#window.takeChanges();
     const sum = addUsage(turn.usage, own);
     const containerTier = this.#container.findMemoryLimit(turn, base.value.tools);
-    return { ...turn, usage: sum, history: step, compactionChanges, workspace, containerTier };
+    const containerIds = this.#container.takeBilled();
+    return {
+      ...turn,
+      usage: sum,
+      history: step,
+      compactionChanges,
+      workspace,
+      containerIds,
+      containerTier,
+    };
   }
 
   /** Returns the changes of the history. In a stored session, the evaluation can be resumed after them. */

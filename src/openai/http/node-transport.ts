@@ -75,8 +75,8 @@ function exchange(request: HttpRequest, sendHead: SendHead): Promise<IncomingMes
       reject(reason);
       (answer ?? sent).destroy(reason instanceof Error ? reason : new Error(String(reason)));
     };
-    const abort = () => fail(signal?.reason);
-    signal?.addEventListener("abort", abort, { once: true });
+    const onAbort = () => fail(signal?.reason);
+    signal?.addEventListener("abort", onAbort, { once: true });
     const onTimeout = () => {
       if (answer && waitsForReader(answer)) answer.socket.setTimeout(timeoutMs);
       else
@@ -90,7 +90,7 @@ function exchange(request: HttpRequest, sendHead: SendHead): Promise<IncomingMes
     });
     sent.on("error", (error) => reject(explainReset(error)));
     sent.on("close", () => {
-      signal?.removeEventListener("abort", abort);
+      signal?.removeEventListener("abort", onAbort);
       sent.socket?.off("timeout", onTimeout);
     });
     sent.on("response", (message) => {

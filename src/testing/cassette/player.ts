@@ -51,7 +51,7 @@ export class Player {
     const found = candidates.find(
       (one) =>
         !this.#used.has(one.exchange.exchange) &&
-        matchesMasked(one.shape.text, shape.text) &&
+        equalsMasked(one.shape.text, shape.text) &&
         this.#names.canPair(one.shape.names, shape.names),
     );
     if (!found) {
@@ -125,6 +125,11 @@ export class Player {
 }
 
 const MAX_LISTED = 10;
+
+/** Whether a request equals a recorded one. An older version may have masked less, or secrets were revealed in another order. */
+function equalsMasked(recorded: string, text: string): boolean {
+  return matchesMasked(recorded, text) || matchesMasked(text, recorded);
+}
 
 /** Whether a request is sent only if a run takes long: a workspace checks its container while a turn runs. */
 function dependsOnTime({ request }: RecordedExchange): boolean {

@@ -72,7 +72,7 @@ async function readBody(
     const parsed = parseJson(Buffer.from(bytes).toString());
     if (parsed.ok && !isTooDeep(parsed.value)) return { json: scrubber.cleanJson(parsed.value) };
   }
-  const content = toContent(scrubber.cleanBytes(bytes), storeBlob);
+  const content = toContent(scrubber.cleanBytes(bytes, type), storeBlob);
   return "text" in content ? { text: scrubber.cleanText(content.text) } : content;
 }
 
@@ -90,7 +90,7 @@ async function recordForm(form: FormData, parts: BodyParts): Promise<readonly Re
   const fields: RecordedField[] = [];
   for (const [name, value] of form) {
     if (typeof value === "string") {
-      fields.push({ name: scrubber.cleanText(name), value: scrubber.cleanText(value) });
+      fields.push({ name: scrubber.cleanText(name), value: scrubber.cleanField(name, value) });
       continue;
     }
     const content = scrubber.cleanBytes(new Uint8Array(await value.arrayBuffer()));

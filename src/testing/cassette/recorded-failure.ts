@@ -39,6 +39,9 @@ export function copyWithoutSecrets(
   return Object.fromEntries(
     [...headers]
       .filter(([name]) => RESPONSE_HEADERS.test(name))
-      .map(([name, value]) => [name, scrubber.cleanText(value)]),
+      .map(([name, value]) => [
+        name,
+        name === "location" ? scrubber.cleanUrl(value) : scrubber.cleanText(value),
+      ]),
   );
 }

@@ -89,4 +89,112 @@ describe("Scrubber", () => {
     expect(Buffer.from(scrubber.cleanBytes(encode("Ada"))).toString()).toBe("A.");
     expect(scrubber.cleanBytes(Uint8Array.of(0xff, ...encode("Ada")))).toHaveLength(4);
   });
+
+  test("removes secrets in JSON inside strings, and where they are repeated", () => {
+    const scrubber = new Scrubber();
+    const output = JSON.stringify({ api_key: "hunter2hunter2", total: 3 });
+    const nested = JSON.stringify({
+      result: JSON.stringify({ note: 'say "hi"', passphrase: 'quo"ted\\pass' }),
+    });
+    const input = [
+      { type: "function_call_output", output },
+      { type: "function_call", arguments: nested },
+      { type: "message", content: 'hunter2hunter2 and quo"ted\\pass' },
+    ];
+    const clean = JSON.stringify(scrubber.cleanJson({ input }));
+    expect(clean).not.toContain("hunter2");
+    expect(clean).not.toContain("ted");
+    expect(clean).toContain("total");
+    expect(clean).toContain("say ");
+    expect(JSON.parse(clean).input[2].content).toBe("<secret> and <secret>");
+    const answer = encode(
+      JSON.stringify({ text: JSON.stringify({ a: 'quo"ted\\pass' }), b: "pass" }),
+    );
+    const bytes = scrubber.cleanBytes(answer, "application/json");
+    expect(bytes).toHaveLength(answer.length);
+    expect(JSON.parse(Buffer.from(bytes).toString())).toEqual({
+      text: expect.stringMatching(/^\{"a":"<secret\**>"\}$/),
+      b: "pass",
+    });
+  });
+
+  test.each([
+    "token",
+    "secret_key",
+    "openai_api_key",
+    "apiKey",
+    "passphrase",
+    "AWS_SECRET_ACCESS_KEY",
+    "access_token",
+    "db-password",
+    "GITHUB_TOKEN",
+  ])("removes the field %s from requests, responses and forms", (field) => {
+    const scrubber = new Scrubber();
+    expect(scrubber.cleanJson({ [field]: "v4lue-of-it" })).toEqual({ [field]: "<secret>" });
+    expect(scrubber.cleanText("v4lue-of-it")).toBe("<secret>");
+    const answer = JSON.stringify({ [field]: "another-v4lue", short: 1 });
+    const clean = Buffer.from(new Scrubber().cleanBytes(encode(answer))).toString();
+    expect(JSON.parse(clean)).toEqual({ [field]: "<secret*****>", short: 1 });
+    expect(
+      JSON.parse(
+        Buffer.from(scrubber.cleanBytes(encode(JSON.stringify({ [field]: "pw" })))).toString(),
+      ),
+    ).toEqual({ [field]: "**" });
+    expect(scrubber.cleanField(field, "form-v4lue")).toBe("<secret>");
+    expect(scrubber.cleanText("form-v4lue")).toBe("<secret>");
+  });
+
+  test.each([
+    "total_tokens",
+    "max_output_tokens",
+    "input_tokens",
+    "next_page_token",
+    "key",
+    "prompt_cache_key",
+    "tokenizer",
+  ])("keeps the field %s", (field) => {
+    const scrubber = new Scrubber();
+    const text = JSON.stringify({ [field]: "value-1234" });
+    expect(scrubber.cleanText(text)).toBe(text);
+    expect(Buffer.from(scrubber.cleanBytes(encode(text))).toString()).toBe(text);
+    expect(scrubber.cleanJson({ [field]: "value-1234" })).toEqual({ [field]: "value-1234" });
+  });
+
+  test("keeps the tokens of log probabilities", () => {
+    const value = { logprobs: [{ token: "Elephants", logprob: -0.1 }] };
+    const text = JSON.stringify(value);
+    expect(new Scrubber().cleanJson(value)).toEqual(value);
+    expect(Buffer.from(new Scrubber().cleanBytes(encode(text))).toString()).toBe(text);
+  });
+
+  test("removes credentials in URL-encoded forms and in the queries of redirects", () => {
+    const scrubber = new Scrubber();
+    const form = encode("grant_type=x&client_secret=pl%2Bain-secret&scope=a");
+    const clean = Buffer.from(scrubber.cleanBytes(form, "application/x-www-form-urlencoded"));
+    expect(clean.toString()).toMatch(/^grant_type=x&client_secret=<secret\**>&scope=a$/);
+    expect(scrubber.cleanText("pl+ain-secret")).toBe("<secret>");
+    expect(scrubber.cleanUrl("https://h/a?id=1&sig=abc#part")).toBe(
+      "https://h/a?id=1&sig=<secret>#part",
+    );
+  });
+
+  test("removes a header's secret that a response repeats JSON-escaped", () => {
+    const scrubber = new Scrubber();
+    scrubber.learn(new Headers({ "x-api-key": 'quo"ted\\key-1' }));
+    const answer = encode(JSON.stringify({ echoed: 'quo"ted\\key-1' }));
+    const clean = Buffer.from(scrubber.cleanBytes(answer)).toString();
+    expect(JSON.parse(clean).echoed).toMatch(/^<secret\**>$/);
+  });
+
+  test("removes keys after an escaped line break", () => {
+    const text = JSON.stringify({ text: "Your key:\nsk-proj-abcdefghijklmnop_1234" });
+    const clean = Buffer.from(new Scrubber().cleanBytes(encode(text))).toString();
+    expect(clean).not.toContain("abcdefgh");
+  });
+
+  test("finds the values of fields in long texts in linear time", () => {
+    const scrubber = new Scrubber();
+    for (const text of ['"token":"'.repeat(30_000), "\\".repeat(300_000), '"a\\'.repeat(100_000)])
+      expect(scrubber.cleanBytes(encode(text))).toHaveLength(text.length);
+  });
 });

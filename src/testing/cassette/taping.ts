@@ -91,7 +91,10 @@ export class Taping {
       file.fail(`a response has ${this.#bytes} bytes, more than ${MAX_BODY_BYTES}`);
       return;
     }
-    const clean = scrubber.cleanBytes(Buffer.concat(this.#chunks));
+    const clean = scrubber.cleanBytes(
+      Buffer.concat(this.#chunks),
+      headers.get("content-type") ?? "",
+    );
     const body =
       stream === null ? null : toContent(clean, (bytes: Uint8Array) => file.storeBlob(bytes));
     this.#write({
