@@ -10,14 +10,15 @@ const PING_MS = 15_000;
 
 /**
  * Sends the changes of a session as server-sent events. A slow reader does not fill the memory: of an entry that changes
- * several times before it can be sent, only the last state is sent.
+ * several times before it can be sent, only the last state is sent, and of a text that waits only the end.
  */
 export class EventChannel implements SessionFollower, Disposable {
   readonly #response: ServerResponse;
   readonly #ping: NodeJS.Timeout;
   #waiting = new Map<string, Entry>();
   #summary: SessionSummary | null = null;
-  #text: SessionMessage[] = [];
+  /** At most two messages: the end of the text before, and the text that has arrived since. */
+  #text: readonly TextMessage[] = [];
   #isLoaded = false;
   #isSending = false;
 
@@ -43,7 +44,7 @@ export class EventChannel implements SessionFollower, Disposable {
   }
 
   onText(turn: number, delta: string | null): void {
-    this.#text.push({ type: "text", turn: delta === null ? null : turn, delta: delta ?? "" });
+    this.#text = delta === null ? [END_OF_TEXT] : addText(this.#text, turn, delta);
     this.#send();
   }
 
@@ -81,7 +82,9 @@ export class EventChannel implements SessionFollower, Disposable {
       this.#isLoaded = false;
       return { type: "loaded" };
     }
-    return this.#text.shift() ?? null;
+    const [text = null, ...rest] = this.#text;
+    this.#text = rest;
+    return text;
   }
 
   #takeEntries(): readonly Entry[] {
@@ -93,4 +96,23 @@ export class EventChannel implements SessionFollower, Disposable {
     }
     return batch;
   }
+}
+
+type TextMessage = Extract<SessionMessage, { readonly type: "text" }>;
+
+const END_OF_TEXT: TextMessage = { type: "text", turn: null, delta: "" };
+/** Maximum length of the text that waits, in UTF-16 units. */
+const MAX_TEXT = 20_000;
+
+/** Joins a delta with the text of its turn that waits. If that is too long, the page begins again with its end. */
+function addText(
+  waiting: readonly TextMessage[],
+  turn: number,
+  delta: string,
+): readonly TextMessage[] {
+  const last = waiting.at(-1);
+  const text = last?.turn === turn ? `${last.delta}${delta}` : delta;
+  const message: TextMessage = { type: "text", turn, delta: text.slice(-MAX_TEXT) };
+  const isFirst = last === undefined || (waiting.length === 1 && last.turn === turn);
+  return isFirst && text.length <= MAX_TEXT ? [message] : [END_OF_TEXT, message];
 }

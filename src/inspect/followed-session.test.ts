@@ -91,7 +91,7 @@ class SlowResponse extends EventEmitter {
   }
 }
 
-test("a channel sends a slow reader the last state of each entry, and text in order", async () => {
+test("a channel sends a slow reader the last state of each entry, and the end of a text without the text", async () => {
   const response = new SlowResponse();
   using channel = new EventChannel(response as unknown as ServerResponse);
   const create = (text: string): Entry => ({
@@ -107,12 +107,11 @@ test("a channel sends a slow reader the last state of each entry, and text in or
   channel.onText(1, null);
   response.isBusy = false;
   response.emit("drain");
-  await expect.poll(() => response.sent.length).toBe(4);
+  await expect.poll(() => response.sent.length).toBe(3);
   const messages = response.sent.map((text) => JSON.parse(text.slice(6)));
   expect(messages).toMatchObject([
     { type: "entries", entries: [{ text: "first" }] },
     { type: "entries", entries: [{ text: "third" }] },
-    { type: "text", turn: 1, delta: "A " },
     { type: "text", turn: null, delta: "" },
   ]);
 });
@@ -134,7 +133,7 @@ test("a cache opens a session once, forgets the oldest, and tries again after an
   const cache = new SessionCache(source);
   expect(await cache.get("none")).toBeNull();
   expect(await cache.get("a")).toBe(await cache.get("a"));
-  for (let n = 0; n < 20; n++) await cache.get(`s${n}`);
+  for (let n = 0; n < 110; n++) await cache.get(`s${n}`);
   await cache.get("a");
   expect(opened.filter((id) => id === "a")).toHaveLength(2);
   isBroken = true;
@@ -227,4 +226,69 @@ test("a serialized session without logs is its states", () => {
     "event" in record ? Object(record.event).createdAt : null,
   );
   expect(times).toEqual([null, "1", "2", null]);
+});
+
+test("shows the first entries of a long session before it is read to its end", async () => {
+  const [isHalf, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const followed = new FollowedSession("s", {
+    async *read(from) {
+      for (let n = from; n < 501; n++) {
+        if (n === 500) {
+          isHalf.resolve();
+          await goOn.promise;
+        }
+        yield { kind: "event", event: { type: "Mine" } };
+      }
+    },
+  });
+  const counts: number[] = [];
+  using _following = followed.follow({
+    ...ignored,
+    onSummary: () => {},
+    onEntries: (entries) => counts.push(entries.length),
+  });
+  await isHalf.promise;
+  expect(counts).toEqual([0, 500]);
+  goOn.resolve();
+  await followed.load();
+  expect(counts).toEqual([0, 500, 1]);
+});
+
+test("returns no event for an entry whose record has changed", async () => {
+  const records: unknown[] = [{ kind: "event", event: { type: "Mine" } }, { kind: "event" }];
+  const followed = new FollowedSession("s", createFeed(records));
+  expect(await followed.search("mine")).toEqual(["n0"]);
+  records[0] = null;
+  expect(await followed.getDetail("n0")).toMatchObject({ events: [null] });
+});
+
+test("a channel sends many entries in several messages", async () => {
+  const response = new SlowResponse();
+  using channel = new EventChannel(response as unknown as ServerResponse);
+  const entries = Array.from({ length: 1_001 }, (_, index): Entry => {
+    return {
+      ...{ key: `n${index}`, parent: null, kind: "event", type: "Mine", title: "Mine", text: "" },
+      ...{ status: "none", at: null, ms: null },
+    };
+  });
+  channel.onEntries(entries);
+  await expect.poll(() => response.sent.length).toBe(2);
+  const messages = response.sent.map((text) => JSON.parse(text.slice(6)));
+  expect(messages.map(({ entries: sent }) => sent.length)).toEqual([1_000, 1]);
+  expect(messages[1]).toMatchObject({ type: "entries", entries: [{ key: "n1000" }] });
+});
+
+test("a serialized session keeps the order of its events, and puts those without a time first", () => {
+  const saved = { version: 1, id: "s", createdAt: "2026-01-01", tags: {} } as const;
+  const tools = ["1", "3", undefined, "2"].map((createdAt) => ({ type: "ToolInvoked", createdAt }));
+  const records = toSavedRecords({ ...saved, slices: { "wink.tools": tools } });
+  const times = records.map((record) => ("event" in record ? Object(record.event).createdAt : "-"));
+  expect(times).toEqual(["-", undefined, "1", "2", "3", "-"]);
+});
+
+test("a store lists a session whose first record is no object, without a date", async () => {
+  const store = new MemorySessionStore();
+  store.lines.set("odd", ["7"]);
+  const source = new StoreSource({ label: "memory", store });
+  expect((await source.list()).sessions).toEqual([{ id: "odd", createdAt: null, run: null }]);
 });

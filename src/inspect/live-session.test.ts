@@ -1,10 +1,12 @@
 import { expect, test } from "vitest";
 import { definePrompt } from "../prompt/define-prompt.ts";
 import { InProcessEventBus } from "../session/event-bus.ts";
+import type { BusEvent } from "../session/event-map.ts";
 import { Session } from "../session/session.ts";
 import { scriptedClient } from "../testing/scripted-client.ts";
 import { FollowedSession } from "./followed-session.ts";
 import { LiveSession } from "./live-session.ts";
+import { addBytes } from "./sources/store-source.ts";
 
 const prompt = definePrompt({ name: "poet", instructions: "Write." });
 
@@ -109,4 +111,28 @@ test("shows the text of the running turn to readers that come later", () => {
   expect(third.seen).toEqual([[1, "x".repeat(1_000)]]);
   live.addPart({ type: "restart", turn: 1 });
   expect(follow().seen).toEqual([]);
+});
+
+test("shows the application's own events, and ignores progress", async () => {
+  const session = new Session({ id: "one" });
+  using live = new LiveSession(session);
+  const changes: string[] = [];
+  using _watching = live.watch(() => changes.push("changed"));
+  session.bus.publish({ type: "TurnProgressed", sessionId: "one" } as BusEvent);
+  session.bus.publish({ type: "BellRang" } as never);
+  expect(changes).toEqual(["changed"]);
+  const records: unknown[] = [];
+  for await (const record of live.read(1)) records.push(record);
+  expect(records).toEqual([{ kind: "event", event: { type: "BellRang" } }]);
+});
+
+test("keeps sending its text after the contents of files are added", async () => {
+  const session = new Session({ id: "one" });
+  using live = new LiveSession(session);
+  const feed = addBytes(live, async () => new Uint8Array([1]));
+  const texts: unknown[] = [];
+  using _text = feed.watchText?.((turn, delta) => texts.push([turn, delta]));
+  live.addPart({ type: "text", turn: 1, delta: "Hi" });
+  expect(texts).toEqual([[1, "Hi"]]);
+  expect(await feed.readBytes?.("", 1)).toEqual(new Uint8Array([1]));
 });

@@ -1,8 +1,11 @@
 import { FollowedSession } from "./followed-session.ts";
 import type { InspectorSource } from "./inspector-source.ts";
 
-/** Maximum number of sessions in memory that have no follower. */
-const MAX_IDLE = 16;
+/**
+ * Maximum number of sessions in memory that have no follower. The list asks for the summaries of all its visible lines
+ * every few seconds; with fewer, each of them would be read from its beginning every time.
+ */
+const MAX_IDLE = 100;
 
 /** Opens each session of a source once, and forgets the least recently used ones. */
 export class SessionCache {

@@ -197,6 +197,8 @@ describe("the server of the inspector", () => {
     const { url } = await startFolder();
     for (const path of [
       "session?id=none",
+      "session",
+      "summary?id=",
       "summary?id=..%2F..%2Fetc",
       "entry?id=one&key=9",
       "diff?id=one&key=&path=a",
@@ -204,6 +206,35 @@ describe("the server of the inspector", () => {
     ]) {
       expect({ path, status: (await send(`${url}${path}`)).status }).toEqual({ path, status: 404 });
     }
+  });
+
+  test("answers 404 to a target that is not a URL, without the token", async () => {
+    const { url } = await startFolder();
+    const { hostname, port } = new URL(url);
+    const status = await new Promise((resolve, reject) => {
+      const sent = request({ hostname, port, path: "//" }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      });
+      sent.on("error", reject).end();
+    });
+    expect(status).toBe(404);
+  });
+
+  test("names why the difference of a file is not shown, and answers 404 without a path", async () => {
+    const { url, file } = await startFolder();
+    const files = { "a.txt": { sha256: "a".repeat(64), bytes: 3 } };
+    const manifest = { section: "w", isComplete: true, files, mounted: { files: {} } };
+    await appendFile(file, toLines(toRecord({ ...started, type: "WorkspaceKept", manifest }, 3)));
+    await fetch(`${url}summary?id=one`);
+    const response = await fetch(`${url}diff?id=one&key=n3&path=a.txt`);
+    expect({ status: response.status, body: await response.json() }).toEqual({
+      status: 200,
+      body: {
+        problem: expect.stringMatching(/^The session has only digests of files\. Start wink/),
+      },
+    });
+    expect((await fetch(`${url}diff?id=one`)).status).toBe(404);
   });
 
   test("allows only its own script, and lets no other page embed or read it", async () => {
@@ -253,7 +284,7 @@ describe("loadPage()", () => {
       html: "<style>a</style><script>b</script>",
     });
     const { html } = await loadPage(new URL("file:///nowhere/page.html"));
-    expect(html.length).toBeLessThan(60_000);
+    expect(html.length).toBeLessThan(64_000);
     expect(html).toContain("This script contains Preact");
     expect(html).toContain("Permission is hereby granted, free of charge");
     expect(html).not.toMatch(/\b(?:https?:)?\/\/(?!127)[\w.]+\.(?:js|css|woff)/); // it loads nothing

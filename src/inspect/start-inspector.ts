@@ -82,21 +82,22 @@ class InspectorServer {
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
     if (this.#access.check(request)) return sendJson(response, 403, REFUSED);
-    const { pathname, searchParams } = new URL(request.url ?? "/", "http://127.0.0.1");
-    const [, token = "", name = "", ...rest] = pathname.split("/");
-    if (!compareKeys(token, this.token) || rest.length > 0) {
+    const url = URL.parse(request.url ?? "/", "http://127.0.0.1");
+    const [, token = "", name = "", ...rest] = url?.pathname.split("/") ?? [];
+    if (!url || !compareKeys(token, this.token) || rest.length > 0) {
       return sendJson(response, 404, MISSING);
     }
     if (request.method !== "GET" && request.method !== "HEAD") {
       return sendJson(response, 405, { error: "Only GET is allowed: the inspector only reads." });
     }
-    await this.#route(name, (key) => searchParams.get(key) ?? "", response);
+    await this.#route(name, (key) => url.searchParams.get(key) ?? "", response);
   }
 
   async #route(name: string, query: Query, response: ServerResponse): Promise<void> {
     if (name === "") return this.#sendPage(response);
     if (name === "sessions") return sendJson(response, 200, await this.#list());
-    const session = await this.#sessions.get(query("id"));
+    const id = query("id");
+    const session = id === "" ? null : await this.#sessions.get(id);
     if (!session) return sendJson(response, 404, { error: "The session does not exist." });
     if (name === "session") return follow(session, response);
     const answer = await answerAbout(session, name, query);

@@ -38,8 +38,16 @@ interface InspectFlags {
   readonly open: boolean;
 }
 
-async function startInspecting(target: string | undefined, flags: InspectFlags): Promise<void> {
-  const { inspect } = await import("../inspect.ts");
+async function startInspecting(
+  target: string | undefined,
+  flags: InspectFlags,
+  command: Command,
+): Promise<void> {
   const { store, files, schema, port, json = false, open } = flags;
+  if (!target && !store) {
+    const remedy = "pass a session file, a folder, a SQLite file or a postgres:// URL, or --store";
+    command.error(`error: missing argument 'session': ${remedy}`);
+  }
+  const { inspect } = await import("../inspect.ts");
   await inspect({ target, store, files, schema, port, json, ...(!open && { open: false }) });
 }

@@ -180,12 +180,8 @@ export class RunModel {
   }
 
   #beginEvaluation(event: UnknownRecord): EvaluationTrack {
-    const totals = this.#totals;
-    totals.evaluations += 1;
-    totals.state = "open";
-    totals.answer = null;
-    totals.input = null;
-    const track = this.#addEvaluation(event, `${totals.evaluations}`, null);
+    this.#totals.beginEvaluation();
+    const track = this.#addEvaluation(event, `${this.#totals.evaluations}`, null);
     this.#evaluation = track;
     this.#nested.clear();
     this.#endedNested.clear();
@@ -294,7 +290,7 @@ export class RunModel {
     const end = readTime(event);
     track.tokens += totalTokens;
     if (usd !== null) track.usd = (track.usd ?? 0) + usd;
-    if (event["nested"] !== true) this.#totals.addTurn(event);
+    this.#totals.addTurn(event);
     track.calls = this.#calls.begin(turnKey, event, position);
     this.entries.update(turnKey, {
       ...{ status: "ok", ms, tokens: totalTokens, text: describeTurn(event) },
@@ -323,6 +319,7 @@ export class RunModel {
   #endEvaluation(event: UnknownRecord, position: EventPosition): void {
     const track = this.#findTrack(event);
     const isFailed = readString(event, "type") === "PromptFailed";
+    this.#totals.addRest(event);
     track.isEnded = true;
     const end = readTime(event);
     const ms = end !== null && track.startedAt !== null ? end - track.startedAt : null;

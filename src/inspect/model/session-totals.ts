@@ -9,11 +9,14 @@ import {
 } from "../../base/json.ts";
 import { addUsage, noUsage, type TokenUsage, toUsage } from "../../base/usage.ts";
 import type { Answer, SessionState, SessionSummary, ToolCount } from "../session-summary.ts";
+import { toPreview } from "./preview.ts";
+import { UnfinishedWork, type Work } from "./unfinished-work.ts";
 
 const MAX_TOOLS = 200;
 const MAX_TEXT = 20_000;
 const MAX_REQUESTS = 500;
 const MAX_VERDICT = 200;
+const MAX_NAME = 200;
 const NOTHING_STORED: EgressReport["verdict"] = "nothing stored";
 
 /** Totals of a session, for its summary. */
@@ -34,12 +37,22 @@ export class SessionTotals {
   /** What all evaluations have sent; `null` if the session does not show it. */
   egress: { readonly requests: UnknownRecord[]; verdict: string } | null = null;
   readonly #tools = new Map<string, ToolCount>();
+  readonly #unfinished = new UnfinishedWork();
+
+  /** Counts an evaluation that is not nested. */
+  beginEvaluation(): void {
+    this.evaluations += 1;
+    this.state = "open";
+    this.answer = null;
+    this.input = null;
+    this.#unfinished.clear();
+  }
 
   /** Notes the prompt and the adapter of an event. */
   addEvent(event: UnknownRecord): void {
     if (event["nested"] === true) return;
-    this.promptName = readString(event, "promptName") || this.promptName;
-    this.adapter = readString(event, "adapter") || this.adapter;
+    this.promptName = readName(event, "promptName") || this.promptName;
+    this.adapter = readName(event, "adapter") || this.adapter;
   }
 
   /** Adds the report of an evaluation. If one of them has left something at the provider, that is the verdict. */
@@ -52,13 +65,20 @@ export class SessionTotals {
     egress.requests.push(...readRecords(report, "requests").slice(0, room));
   }
 
-  /** Adds a completed turn. */
+  /** Adds a completed turn. Of a nested one, only the tokens and the cost count. */
   addTurn(event: UnknownRecord): void {
+    const work = { usage: readUsage(event), usd: readNumber(event, "costUsd") };
+    this.#unfinished.addTurn(event, work);
+    this.#addWork(work);
+    if (event["nested"] === true) return;
     this.turns += 1;
-    this.usage = addUsage(this.usage, readUsage(event));
-    this.model = readString(event, "model") || this.model;
-    const usd = readNumber(event, "costUsd");
-    if (usd !== null) this.usd = (this.usd ?? 0) + usd;
+    this.model = readName(event, "model") || this.model;
+  }
+
+  /** Adds the tokens and the cost that an evaluation's end reports in addition to its turns, such as a compaction. */
+  addRest(event: UnknownRecord): void {
+    const total = { usage: readUsage(event), usd: readNumber(event, "costUsd") };
+    this.#addWork(this.#unfinished.takeRest(event, total));
   }
 
   /** Adds a call that has ended. */
@@ -86,12 +106,17 @@ export class SessionTotals {
     this.answer = { isError, text: text.slice(0, MAX_TEXT), citations };
     const isParked = readString(event, "errorName") === "EvaluationParkedError";
     this.state = isParked ? "parked" : isError ? "failed" : "done";
-    this.model = readString(event, "model") || this.model;
+    this.model = readName(event, "model") || this.model;
   }
 
   /** Lists the tools by their number of calls. */
   listTools(): readonly ToolCount[] {
     return [...this.#tools.values()].sort((one, other) => other.calls - one.calls);
+  }
+
+  #addWork({ usage, usd }: Work): void {
+    this.usage = addUsage(this.usage, usage);
+    if (usd !== null) this.usd = (this.usd ?? 0) + usd;
   }
 }
 
@@ -101,6 +126,11 @@ export interface EndedCall {
   readonly isFailed: boolean;
   readonly ms: number | null;
   readonly place: string;
+}
+
+/** Reads a name that the summary shows. */
+function readName(event: UnknownRecord, key: string): string {
+  return toPreview(readString(event, key), MAX_NAME);
 }
 
 /** Reads an event's tokens. Missing and wrong numbers are 0. */

@@ -1,4 +1,5 @@
 import type { EntryDetail, EntryKind } from "../entry.ts";
+import type { FileChange } from "../file-change.ts";
 import type { ListedSession } from "../session-list.ts";
 import type { SessionMessage } from "../session-message.ts";
 import type { SessionSummary } from "../session-summary.ts";
@@ -13,7 +14,7 @@ export interface LoadedList {
   readonly onlySession: string | null;
 }
 
-/** A diff that was requested, by the entry's key and the path. */
+/** A diff that was requested. */
 export type LoadedDiff = { readonly diff?: string; readonly problem?: string } | "loading";
 
 /** How long the server is not asked to search while the reader types, in milliseconds. */
@@ -25,8 +26,10 @@ const LIST_MS = 3_000;
 export class InspectorApp {
   list: LoadedList | null = null;
   readonly summaries = new Map<string, SessionSummary>();
-  /** Sessions whose summaries were requested. */
+  /** Sessions whose summaries were requested since the list was read. */
   readonly #requested = new Set<string>();
+  /** Sessions whose summaries are on their way. */
+  readonly #loading = new Set<string>();
   tree = new EntryTree();
   summary: SessionSummary | null = null;
   isLoaded = false;
@@ -35,7 +38,7 @@ export class InspectorApp {
   liveTurn: number | null = null;
   location: PageLocation = parseLocation(window.location.hash);
   detail: EntryDetail | null = null;
-  readonly diffs = new Map<string, LoadedDiff>();
+  readonly #diffs = new Map<string, LoadedDiff>();
   problem: string | null = null;
   isHelpOpen = false;
   readonly collapsed = new Set<string>();
@@ -118,11 +121,7 @@ export class InspectorApp {
   }
 
   search(query: string): void {
-    this.#found = new Set();
     this.#replaceLocation({ query });
-    if (this.#searching) clearTimeout(this.#searching);
-    if (query !== "")
-      this.#searching = setTimeout(() => void this.#findOnServer(query), SEARCH_DELAY_MS);
   }
 
   toggleKind(kind: EntryKind): void {
@@ -136,39 +135,48 @@ export class InspectorApp {
   }
 
   clearFilter(): void {
-    this.#found = new Set();
     this.#replaceLocation({ query: "", kinds: [], onlyFailed: false });
   }
 
-  /** Loads the lines of a file that changed. An empty key means the whole session. */
-  async loadDiff(key: string, path: string): Promise<void> {
-    const id = `${key}\n${path}`;
-    if (this.diffs.has(id)) return;
-    this.diffs.set(id, "loading");
+  /** Returns the open diff of a file that changed. An empty key means the whole session. */
+  getDiff(key: string, file: FileChange): LoadedDiff | undefined {
+    return this.#diffs.get(toDiffId(key, file));
+  }
+
+  /** Closes the diff of a file that changed, or loads it. An empty key means the whole session. */
+  async toggleDiff(key: string, file: FileChange): Promise<void> {
+    const id = toDiffId(key, file);
+    const isOpen = this.#diffs.delete(id);
+    if (!isOpen) this.#diffs.set(id, "loading");
     this.update();
-    const query = { id: this.location.session ?? "", key, path };
-    const failed = { problem: "The diff could not be loaded." };
-    this.diffs.set(id, await fetchJson<LoadedDiff>("diff", query).catch(() => failed));
+    if (isOpen) return;
+    const query = { id: this.location.session ?? "", key, path: file.path };
+    const failed = { problem: "The diff could not be loaded. Close it and try again." };
+    const loaded = await fetchJson<LoadedDiff>("diff", query).catch(() => failed);
+    if (this.#diffs.get(id) !== "loading") return; // it was closed in the meantime
+    this.#diffs.set(id, loaded);
     this.update();
   }
 
   /** Loads the summary of a session in the list. */
   async loadSummary(id: string): Promise<void> {
-    if (this.#requested.has(id)) return;
+    if (this.#requested.has(id) || this.#loading.has(id)) return;
     this.#requested.add(id);
+    this.#loading.add(id);
     const summary = await fetchJson<SessionSummary>("summary", { id }).catch(() => null);
+    this.#loading.delete(id);
     if (!summary) return;
     this.summaries.set(id, summary);
     this.update();
   }
 
-  /** Lists new sessions, and reads the unfinished ones again. */
+  /** Lists new sessions, and reads the visible ones again: a finished session may continue. */
   async #refreshList(): Promise<void> {
     if (this.location.session !== null || document.hidden) return;
     const list = await fetchJson<LoadedList>("sessions").catch(() => null);
     if (!list) return;
     this.list = list;
-    for (const [id, { state }] of this.summaries) if (state !== "done") this.#requested.delete(id);
+    this.#requested.clear();
     this.update();
   }
 
@@ -187,8 +195,10 @@ export class InspectorApp {
   #go(next: PageLocation): void {
     const before = this.location;
     this.location = next;
-    if (next.session !== before.session) this.#follow(next.session);
+    const isOther = next.session !== before.session;
+    if (isOther) this.#follow(next.session);
     else if (next.at !== before.at) void this.#loadDetail();
+    if (!isOther && next.query !== before.query) this.#searchSoon();
     this.update();
   }
 
@@ -204,10 +214,13 @@ export class InspectorApp {
       liveTurn: null,
       problem: null,
     });
-    this.diffs.clear();
+    this.#diffs.clear();
     this.collapsed.clear();
+    this.#searchSoon();
     if (session === null) return;
     const events = new EventSource(`session?id=${encodeURIComponent(session)}`);
+    // After a lost connection, the server sends the end of the text again.
+    events.onopen = () => Object.assign(this, { liveText: "", liveTurn: null });
     events.onmessage = ({ data }) => this.#receive(JSON.parse(String(data)));
     events.onerror = () => {
       if (events.readyState !== EventSource.CLOSED) return; // the browser connects again
@@ -217,7 +230,6 @@ export class InspectorApp {
     };
     this.#events = events;
     void this.#loadDetail();
-    if (this.location.query !== "") this.search(this.location.query);
   }
 
   #receive(message: SessionMessage): void {
@@ -250,16 +262,29 @@ export class InspectorApp {
     this.update();
   }
 
-  async #findOnServer(query: string): Promise<void> {
-    const id = this.location.session ?? "";
+  /** Lets the server search for the location's query when it has not changed for a moment. */
+  #searchSoon(): void {
+    this.#found = new Set();
+    if (this.#searching) clearTimeout(this.#searching);
+    const { session, query } = this.location;
+    if (session === null || query === "") return;
+    this.#searching = setTimeout(() => void this.#findOnServer(session, query), SEARCH_DELAY_MS);
+  }
+
+  async #findOnServer(id: string, query: string): Promise<void> {
     const found = await fetchJson<{ readonly keys: readonly string[] }>("search", {
       id,
       q: query,
     }).catch(() => null);
-    if (!found || this.location.query !== query) return;
+    if (!found || this.location.query !== query || this.location.session !== id) return;
     this.#found = new Set(found.keys);
     this.update();
   }
+}
+
+/** Identifies the lines of a file: a later change of it has other digests. */
+function toDiffId(key: string, { path, before, after }: FileChange): string {
+  return [key, before, after, path].join("\n");
 }
 
 async function fetchJson<Answer>(

@@ -12,7 +12,8 @@ import { KINDS } from "../view/page-location.ts";
 import type { InspectorApp } from "./app.ts";
 import { renderDetail } from "./detail/render-detail.ts";
 import { renderOverview } from "./detail/render-overview.ts";
-import { KEYS, setHelp } from "./handle-key.ts";
+import { setHelp } from "./handle-key.ts";
+import { HelpDialog } from "./help-dialog.ts";
 import { NAMES_OF_STATES, SessionTable } from "./session-table.ts";
 import { toggleTheme } from "./theme.ts";
 import { Timeline } from "./timeline.ts";
@@ -32,7 +33,7 @@ export function renderPage({
     session === null
       ? app.list && h(SessionTable, { app, list: app.list, revision })
       : renderSession(app, revision),
-    app.isHelpOpen && renderHelp(app),
+    app.isHelpOpen && h(HelpDialog, { onClose: () => setHelp(app, false) }),
   ]);
 }
 
@@ -79,7 +80,7 @@ function renderSession(app: InspectorApp, revision: number): ComponentChild {
             "div",
             { class: "live" },
             h("strong", null, `Turn ${app.liveTurn} `),
-            app.liveText.slice(-300),
+            escapeInvisible(app.liveText.slice(-300)),
           ),
         app.rows.length === 0 &&
           app.isLoaded &&
@@ -100,22 +101,11 @@ function renderSession(app: InspectorApp, revision: number): ComponentChild {
 }
 
 function renderHeader(summary: SessionSummary): ComponentChild {
-  const {
-    state,
-    promptName,
-    adapter,
-    model,
-    turns,
-    calls,
-    failedCalls,
-    usage,
-    usd,
-    firstAt,
-    lastAt,
-  } = summary;
+  const { state, promptName, turns, calls, failedCalls, usage, usd, firstAt, lastAt } = summary;
+  const [adapter, model] = [escapeName(summary.adapter), escapeName(summary.model)];
   const facts: readonly (readonly [string, ComponentChild])[] = [
     ["State", h("span", { class: `chip chip-${state}` }, NAMES_OF_STATES[state] ?? state)],
-    ["Prompt", promptName],
+    ["Prompt", escapeName(promptName)],
     ["Model", model === null ? adapter : adapter === null ? model : `${model} (${adapter})`],
     ["Turns", String(turns)],
     [
@@ -148,6 +138,10 @@ function renderHeader(summary: SessionSummary): ComponentChild {
         h("div", { key: name }, h("dt", null, name), h("dd", null, value)),
     ),
   );
+}
+
+function escapeName(name: string | null): string | null {
+  return name === null ? null : escapeInvisible(name);
 }
 
 function renderTools(app: InspectorApp): ComponentChild {
@@ -202,31 +196,4 @@ function renderToggle(
     },
     name,
   );
-}
-
-function renderHelp(app: InspectorApp): ComponentChild {
-  const closeHelp = () => setHelp(app, false);
-  return h("div", { class: "backdrop", onClick: closeHelp }, [
-    h(
-      "div",
-      {
-        class: "help",
-        role: "dialog",
-        "aria-modal": "true",
-        "aria-label": "Keys",
-        onClick: (event: Event) => event.stopPropagation(),
-      },
-      [
-        h("h2", null, "Keys"),
-        h(
-          "dl",
-          null,
-          KEYS.map(([key, meaning]) =>
-            h("div", { key }, h("dt", null, h("kbd", null, key)), h("dd", null, meaning)),
-          ),
-        ),
-        h("button", { type: "button", onClick: closeHelp }, "Close"),
-      ],
-    ),
-  ]);
 }

@@ -5,13 +5,21 @@ const KEY = "wink-inspect-theme";
 
 /** Returns the reader's choice. */
 export function readTheme(): Theme {
-  const stored = window.localStorage.getItem(KEY);
-  return stored === "light" || stored === "dark" ? stored : "system";
+  try {
+    const stored = window.localStorage.getItem(KEY);
+    return stored === "light" || stored === "dark" ? stored : "system";
+  } catch {
+    return "system"; // the browser blocks site data
+  }
 }
 
 /** Applies the reader's choice to the page. */
 export function applyTheme(theme: Theme = readTheme()): void {
-  window.localStorage.setItem(KEY, theme);
+  try {
+    window.localStorage.setItem(KEY, theme);
+  } catch {
+    // the choice holds until the page is closed
+  }
   document.documentElement.dataset["theme"] = theme;
 }
 

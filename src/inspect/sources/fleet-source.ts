@@ -15,6 +15,8 @@ export interface FleetSourceOptions {
   readonly schema: string;
   /** The session that the page opens at once. @default the page starts with the list */
   readonly onlySession?: string | undefined;
+  /** Reads the bytes of workspace files that the database does not have. @default they are not known */
+  readonly readBytes?: SessionFeed["readBytes"] | undefined;
 }
 
 /** The sessions of a PostgreSQL database, with the runs of a fleet if it has one. Only reads. */
@@ -44,10 +46,13 @@ export class FleetSource implements InspectorSource {
 
   async open(id: string): Promise<SessionFeed | null> {
     const feed = await this.#sessions.open(id);
-    if (!feed || !(await this.#hasTable("blob"))) return feed;
-    const { database, schema } = this.#options;
+    if (!feed) return null;
+    const { database, schema, readBytes } = this.#options;
+    if (!(await this.#hasTable("blob"))) return readBytes ? addBytes(feed, readBytes) : feed;
     const blobs = new PostgresBlobStore({ sql: database, schema, sessionId: id });
-    return addBytes(feed, (sha256) => blobs.get(sha256));
+    return addBytes(feed, async (sha256, bytes) => {
+      return (await blobs.get(sha256)) ?? (await readBytes?.(sha256, bytes)) ?? null;
+    });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

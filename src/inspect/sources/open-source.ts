@@ -89,12 +89,12 @@ async function openPlace(place: string, options: PlaceOptions): Promise<Inspecto
 
 async function openFleetSource(
   place: DatabasePlace,
-  { schema, onlySession }: PlaceOptions,
+  { schema, onlySession, readBytes }: PlaceOptions,
 ): Promise<InspectorSource> {
   const { openSessionDatabase } = await import("./open-session-database.ts");
   const { FleetSource } = await import("./fleet-source.ts");
   const opened = await openSessionDatabase(place, schema);
-  return new FleetSource({ ...opened, schema, onlySession });
+  return new FleetSource({ ...opened, schema, onlySession, readBytes });
 }
 
 function createFolderSource(

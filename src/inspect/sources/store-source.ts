@@ -26,6 +26,9 @@ export class StoreSource implements InspectorSource {
   readonly label: string;
   readonly onlySession: string | null;
   readonly #options: StoreSourceOptions;
+  /** When sessions were created, by their ids. The page lists them every few seconds. */
+  #dates = new Map<string, string>();
+  #listing: Promise<SessionList> | null = null;
 
   constructor(options: StoreSourceOptions) {
     this.label = options.label;
@@ -33,19 +36,12 @@ export class StoreSource implements InspectorSource {
     this.#options = options;
   }
 
+  /** Lists the newest sessions. The first call reads the first record of each session, later ones only of new sessions. */
   async list(): Promise<SessionList> {
-    const ids = await this.#options.store.list();
-    const sessions: ListedSession[] = [];
-    const shown = ids.slice(0, MAX_LISTED);
-    await forEachConcurrently(
-      shown,
-      async (id) => {
-        sessions.push({ id, createdAt: await readCreation(this.#options.store, id), run: null });
-      },
-      { concurrency: 8 },
-    );
-    sessions.sort(compareSessions);
-    return { label: this.label, sessions, omitted: ids.length - shown.length };
+    this.#listing ??= this.#listNewest().finally(() => {
+      this.#listing = null;
+    });
+    return await this.#listing;
   }
 
   async open(id: string): Promise<SessionFeed | null> {
@@ -57,6 +53,22 @@ export class StoreSource implements InspectorSource {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#options.close?.();
+  }
+
+  async #listNewest(): Promise<SessionList> {
+    const { store } = this.#options;
+    const ids = await store.list();
+    const dates = new Map<string, string>();
+    const found: ListedSession[] = [];
+    const addDated = async (id: string) => {
+      const createdAt = this.#dates.get(id) ?? (await readCreation(store, id));
+      if (createdAt !== null) dates.set(id, createdAt);
+      found.push({ id, createdAt, run: null });
+    };
+    await forEachConcurrently(ids, addDated, { concurrency: 8 });
+    this.#dates = dates; // without deleted sessions
+    const sessions = found.sort(compareSessions).slice(0, MAX_LISTED);
+    return { label: this.label, sessions, omitted: found.length - sessions.length };
   }
 }
 

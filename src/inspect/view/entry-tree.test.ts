@@ -81,3 +81,7 @@ test("ends the path of an entry that claims to contain itself", () => {
   expect(tree.listPath("a").length).toBeLessThan(200);
   expect(list(tree)).toEqual([]);
 });
+
+test("an unknown entry has no children", () => {
+  expect(createTree().listChildren("9")).toEqual([]);
+});

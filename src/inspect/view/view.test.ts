@@ -80,6 +80,11 @@ describe("outlinePrompt()", () => {
   });
 });
 
+test("outlinePrompt() reads no heading from code that shows other code", () => {
+  const text = "~~~md\n```\n# not a heading\n```\n# neither\n~~~\n# Task";
+  expect(outlinePrompt(text).children.map(({ title }) => title)).toEqual(["Task"]);
+});
+
 describe("the location of the inspector", () => {
   test("survives a round trip, with any id and text", () => {
     const location = {

@@ -10,7 +10,7 @@ export function renderBlock(title: string, ...content: ComponentChild[]): Compon
   return h("section", { class: "block" }, h("h3", null, title), ...content);
 }
 
-/** Renders names with values. Empty values are omitted. */
+/** Renders names with values. Empty values are omitted, and characters that a reader cannot see are escaped. */
 export function renderFacts(facts: readonly (readonly [string, ComponentChild])[]): ComponentChild {
   const shown = facts.filter(([, value]) => value !== null && value !== "" && value !== undefined);
   if (shown.length === 0) return null;
@@ -18,9 +18,18 @@ export function renderFacts(facts: readonly (readonly [string, ComponentChild])[
     "dl",
     { class: "facts" },
     shown.map(([name, value]) =>
-      h("div", { key: name }, h("dt", null, name), h("dd", null, value)),
+      h(
+        "div",
+        { key: name },
+        h("dt", null, escapeInvisible(name)),
+        h("dd", null, escapeText(value)),
+      ),
     ),
   );
+}
+
+function escapeText(value: ComponentChild): ComponentChild {
+  return typeof value === "string" ? escapeInvisible(value) : value;
 }
 
 /** Renders text as it is, in one block. */

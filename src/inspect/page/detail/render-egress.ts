@@ -28,7 +28,7 @@ export function renderEgress(egress: unknown): ComponentChild {
   );
 }
 
-const TITLES = ["Request", "Size", "New content", "Stored"];
+const TITLES = ["Request", "Size", "SHA-256", "New content", "Stored"];
 
 function renderTable(requests: readonly UnknownRecord[]): ComponentChild {
   const titles = TITLES.map((title) => h("th", { scope: "col" }, title));
@@ -40,30 +40,48 @@ function renderTable(requests: readonly UnknownRecord[]): ComponentChild {
 
 function renderRequest(request: UnknownRecord): ComponentChild {
   const endpoint = escapeInvisible(readString(request, "endpoint"));
-  const outputs = readStrings(request, "toolOutputs").length;
+  const outputs = readStrings(request, "toolOutputs");
   return h("tr", null, [
     h("td", { title: endpoint }, h("code", null, shortenId(endpoint))),
     h("td", null, formatBytes(readBytes(request))),
+    h("td", null, renderDigest(request)),
     h("td", null, [
-      outputs > 0 && formatPlural(outputs, "tool output"),
-      renderFiles(readRecords(request, "files")),
+      renderList(
+        "tool output",
+        outputs.map((id) => escapeInvisible(id)),
+      ),
+      renderList("file", readRecords(request, "files").map(renderFile)),
     ]),
     h("td", null, request["stored"] === true ? "yes" : "no"),
   ]);
 }
 
-function renderFiles(files: readonly UnknownRecord[]): ComponentChild {
-  if (files.length === 0) return null;
-  const paths = files.map((file) => `${readString(file, "mount")}/${readString(file, "path")}`);
-  const items = paths.slice(0, MAX_FILES).map((path) => h("li", null, escapeInvisible(path)));
-  const more = paths.length - items.length;
+/** Renders the beginning of a SHA-256. The whole one is its title. */
+function renderDigest(sent: UnknownRecord): ComponentChild {
+  const sha256 = escapeInvisible(readString(sent, "sha256"));
+  return sha256 === "" ? null : h("code", { title: sha256 }, sha256.slice(0, DIGEST_LENGTH));
+}
+
+function renderFile(file: UnknownRecord): ComponentChild {
+  const path = escapeInvisible(`${readString(file, "mount")}/${readString(file, "path")}`);
+  return [path, " ", renderDigest(file)];
+}
+
+/** Renders what is new in a request as a list that opens. */
+function renderList(name: string, items: readonly ComponentChild[]): ComponentChild {
+  if (items.length === 0) return null;
+  const more = items.length - MAX_ITEMS;
   return h("details", null, [
-    h("summary", null, formatPlural(files.length, "file")),
-    h("ul", null, [...items, more > 0 && h("li", null, `${more} more`)]),
+    h("summary", null, formatPlural(items.length, name)),
+    h("ul", null, [
+      items.slice(0, MAX_ITEMS).map((item) => h("li", null, item)),
+      more > 0 && h("li", null, `${more} more`),
+    ]),
   ]);
 }
 
-const MAX_FILES = 200;
+const DIGEST_LENGTH = 12;
+const MAX_ITEMS = 200;
 
 function readBytes(request: UnknownRecord): number {
   return readNumber(request, "bytes") ?? 0;

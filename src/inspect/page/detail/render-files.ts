@@ -8,7 +8,7 @@ import { renderDiff } from "./blocks.ts";
 /** Files that are listed at once. */
 const MAX_FILES = 500;
 
-/** Renders files that changed. A click loads the lines that differ. */
+/** Renders files that changed. A click shows the lines that differ, or hides them. */
 export function renderFiles(
   app: InspectorApp,
   key: string,
@@ -30,7 +30,7 @@ export function renderFiles(
 function renderFile(app: InspectorApp, key: string, file: FileChange): ComponentChild {
   const { path, change, before, after, bytesBefore, bytesAfter } = file;
   const canDiff = before !== null || after !== null;
-  const loaded = app.diffs.get(`${key}\n${path}`);
+  const loaded = app.getDiff(key, file);
   const sizes = [bytesBefore, bytesAfter].flatMap((bytes) =>
     bytes === null ? [] : formatBytes(bytes),
   );
@@ -47,7 +47,7 @@ function renderFile(app: InspectorApp, key: string, file: FileChange): Component
         type: "button",
         class: "file",
         "aria-expanded": loaded !== undefined,
-        onClick: () => void app.loadDiff(key, path),
+        onClick: () => void app.toggleDiff(key, file),
       },
       label,
     ),
@@ -55,7 +55,7 @@ function renderFile(app: InspectorApp, key: string, file: FileChange): Component
     loaded !== undefined &&
       loaded !== "loading" &&
       (loaded.diff === undefined
-        ? h("p", { class: "muted" }, loaded.problem)
+        ? h("p", { class: "muted" }, escapeInvisible(loaded.problem ?? ""))
         : renderDiff(loaded.diff || "no lines differ")),
   ]);
 }

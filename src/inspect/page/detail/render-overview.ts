@@ -1,4 +1,5 @@
 import { type ComponentChild, h } from "preact";
+import { escapeInvisible } from "../../model/preview.ts";
 import type { SessionSummary } from "../../session-summary.ts";
 import { formatDuration, formatPlural } from "../../view/format.ts";
 import { outlinePrompt } from "../../view/outline-prompt.ts";
@@ -14,7 +15,8 @@ export function renderOverview(app: InspectorApp, summary: SessionSummary): Comp
   const highlights = app.tree.sort(summary.highlights);
   return h("article", { class: "detail-body" }, [
     h("h2", null, "Overview"),
-    summary.problem !== null && h("p", { class: "notice is-bad", role: "alert" }, summary.problem),
+    summary.problem !== null &&
+      h("p", { class: "notice is-bad", role: "alert" }, escapeInvisible(summary.problem)),
     renderBlock("What happened", h("p", null, describeRun(summary))),
     app.liveText !== "" &&
       renderBlock(`Turn ${app.liveTurn} is being written`, renderText(app.liveText)),
@@ -69,10 +71,7 @@ function describeRun({
   evaluations,
   files,
 }: SessionSummary): string {
-  const failed =
-    failedCalls > 0
-      ? `, of which ${failedCalls} failed and ${failedCalls === 1 ? "was" : "were"} rolled back`
-      : "";
+  const failed = failedCalls > 0 ? `, of which ${failedCalls} failed` : "";
   const changed = files.length > 0 ? ` ${formatPlural(files.length, "file")} changed.` : "";
   const asked = evaluations > 1 ? `${formatPlural(evaluations, "evaluation")}: ` : "";
   return `${asked}${formatPlural(turns, "turn")} with ${formatPlural(calls, "call")}${failed}.${changed} ${STATES[state]}`;
