@@ -54,3 +54,12 @@ test("reports an input that cannot be read", async () => {
     "standard input must be readable (EISDIR: illegal operation on a directory, read), got",
   );
 });
+
+test("refuses an input that is larger than 64 MiB", async () => {
+  const piece = Buffer.alloc(8 * 1024 * 1024);
+  const stream = Readable.from(Array(9).fill(piece));
+  using input = new PipedInput(stream, { isExpected: false });
+  await expect(input.read()).rejects.toThrow(
+    "standard input must be readable (at most 67108864 bytes), got",
+  );
+});

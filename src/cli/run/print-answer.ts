@@ -15,7 +15,7 @@ export function printAnswer(
   const { options, host, printer, record, opened } = run;
   const document = record.createDocument(answer);
   printer.clear();
-  const text = options.json ? JSON.stringify(document, null, 2) : formatOutput(answer);
+  const text = options.json ? formatDocument(document) : formatOutput(answer);
   const shown = host.stdout.isTTY ? escapeControlsInLines(text) : text;
   host.stdout.write(shown.endsWith("\n") ? shown : `${shown}\n`);
   if (!options.json) printSynced(record.synced, printer);
@@ -27,6 +27,15 @@ export function printAnswer(
 
 const DONE =
   "This is the stored answer of the session: nothing was sent. Use another --session to run again.";
+
+/** Returns the document as JSON. An output with values that JSON does not have is only in its `text`. */
+function formatDocument(document: RunDocument): string {
+  try {
+    return JSON.stringify(document, null, 2);
+  } catch {
+    return JSON.stringify({ ...document, output: null }, null, 2);
+  }
+}
 
 /** Returns the answer as text, or as JSON if it is structured. */
 function formatOutput({ output, response }: AgentAnswer): string {

@@ -3,7 +3,7 @@ import { EventEmitter } from "node:events";
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { ProgramRunOptions } from "./run-options.ts";
 import { runProgram } from "./run-program.ts";
 
@@ -161,6 +161,27 @@ describe("runProgram()", () => {
     await vi.waitFor(() => expect(readdirSync(folder)).toContain("ready"), 30_000);
     host.emit("SIGINT");
     expect(await running).toBe(6);
+  });
+
+  test("leaves Ctrl-C to the terminal, which sends it to the program too", async () => {
+    const before = Object.getOwnPropertyDescriptor(process.stdin, "isTTY");
+    process.stdin.isTTY = true;
+    onTestFinished(() => {
+      Object.defineProperty(process.stdin, "isTTY", before ?? { value: undefined, writable: true });
+    });
+    vi.stubEnv("WINK_TEST_READY", join(folder, "ready"));
+    const program = writeProgram(`
+      import { writeFileSync } from "node:fs";
+      process.on("SIGINT", () => process.exit(6));
+      process.on("SIGTERM", () => process.exit(5));
+      setInterval(() => {}, 1000);
+      writeFileSync(process.env.WINK_TEST_READY, "");`);
+    const host = new EventEmitter();
+    const running = runProgram({ ...options, program }, host);
+    await vi.waitFor(() => expect(readdirSync(folder)).toContain("ready"), 30_000);
+    host.emit("SIGINT");
+    host.emit("SIGTERM");
+    expect(await running).toBe(5);
   });
 
   test("says on a terminal that an echo answers", async () => {
