@@ -6,6 +6,7 @@ import type { ToolPolicy } from "../tools/policy.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Attachment } from "./attachment.ts";
 import { disclosureTools } from "./disclosure-tools.ts";
+import { createLazyField } from "./lazy-field.ts";
 import type { BoundParams, PlacedSection } from "./outline.ts";
 import type { MatchedOverrides, ToolOverride } from "./overrides/overrides.ts";
 import type { PromptDescriptor } from "./prompt-descriptor.ts";
@@ -80,28 +81,12 @@ export function renderPrompt<Output>(
     output: template.output,
     attachments,
   };
-  return Object.freeze(addDescriptor(rendered, template));
+  // Computed on first use, because it hashes all texts.
+  const complete = addDescriptor(rendered, () => template.descriptor);
+  return Object.freeze(complete) as RenderedPrompt<Output>;
 }
 
-/**
- * Adds a getter for the descriptor, which is computed on first use because it hashes all texts. All
- * prompts of a template share the getter: with one each, the engine would keep every prompt, and what
- * its sections refer to, until a full garbage collection.
- */
-function addDescriptor<Output>(
-  rendered: Omit<RenderedPrompt<Output>, "descriptor">,
-  template: PromptTemplate<Output>,
-): RenderedPrompt<Output> {
-  let get = descriptorGetters.get(template);
-  if (!get) {
-    get = () => template.descriptor;
-    descriptorGetters.set(template, get);
-  }
-  const property = { get, enumerable: true };
-  return Object.defineProperty(rendered, "descriptor", property) as RenderedPrompt<Output>;
-}
-
-const descriptorGetters = new WeakMap<object, () => PromptDescriptor>();
+const addDescriptor = createLazyField<PromptDescriptor>("descriptor");
 
 /** Renders one message per role. A prompt without text is one empty system message. */
 function renderMessages(

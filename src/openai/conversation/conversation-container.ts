@@ -13,7 +13,7 @@ import { isContainerRejection } from "../errors/rejection.ts";
 import type { OpenAIRequestError } from "../errors/request-error.ts";
 import { getContainerId } from "../history/history-repairs.ts";
 import { isContainerGone } from "../http/container-calls.ts";
-import { findNamedContainers } from "../request/request.ts";
+import { findNamedContainers, readMemoryLimit } from "../request/request.ts";
 import { checkWorkspaceTools, findContainerTools } from "../request/tool-support.ts";
 import type { WireItem, WireTool } from "../wire.ts";
 import type { ContainerWorkspace } from "../workspace/container-workspace.ts";
@@ -21,7 +21,6 @@ import { createMountWorkspace } from "../workspace/mount-workspace.ts";
 import { collectPrintedOutput } from "../workspace/run-python.ts";
 import { checkContainers } from "./check-containers.ts";
 import type { ConversationSettings } from "./conversation-settings.ts";
-import { readMemoryLimit } from "./read-memory-limit.ts";
 import { RetainedContainers } from "./retained-containers.ts";
 
 /** A workspace in the prompt and the path of its section. A prompt may have one at most. */

@@ -9,7 +9,6 @@ import {
   isForm,
   type Transport,
 } from "./transport.ts";
-import { writeForm } from "./write-form.ts";
 
 /**
  * Sends requests with Node's HTTP client, over connections of its own: Node's `fetch` gives up after five minutes
@@ -144,6 +143,37 @@ function encodeBody({ body, headers }: HttpRequest): EncodedBody {
 
 function toBytes(body: string | Uint8Array): Uint8Array {
   return typeof body === "string" ? new TextEncoder().encode(body) : body;
+}
+
+/**
+ * Writes a form, as fast as the connection accepts it. The memory of a piece is freed as soon as it is sent: otherwise
+ * the pieces of a large file pile up until the garbage collector runs.
+ */
+async function writeForm(sent: ClientRequest, form: EncodedForm): Promise<void> {
+  const spare = new WeakSet<Uint8Array>();
+  sent.on("response", (answer) => {
+    answer.on("end", () => sent.writableFinished || sent.destroy()); // the server does not want the rest
+  });
+  for await (const piece of form.pieces((one) => spare.add(one))) {
+    if (sent.destroyed) return;
+    const onSent = spare.has(piece) ? () => freeMemory(piece.buffer) : undefined;
+    if (!sent.write(piece, onSent)) await waitForDrain(sent);
+  }
+  sent.end();
+}
+
+function waitForDrain(sent: ClientRequest): Promise<void> {
+  return new Promise((resolve) => {
+    const onReady = () => {
+      sent.off("drain", onReady).off("close", onReady);
+      resolve();
+    };
+    sent.on("drain", onReady).on("close", onReady);
+  });
+}
+
+function freeMemory(memory: ArrayBufferLike): void {
+  if ("transfer" in memory && typeof memory.transfer === "function") memory.transfer(0);
 }
 
 /** Returns the first value of a header. `headers` lists names and values in turn. */

@@ -1,5 +1,6 @@
 import type { ToolAnswer, ToolChoice } from "../../adapter/model-client.ts";
 import { isPlainObject } from "../../base/freeze.ts";
+import { readRecord, readStringOrNull } from "../../base/json.ts";
 import type { MessageRole } from "../../prompt/message-role.ts";
 import type { PromptMessage, RenderedPrompt } from "../../prompt/rendered-prompt.ts";
 import { runsAtProvider } from "../../tools/as-hosted-tool.ts";
@@ -8,7 +9,14 @@ import type { Tool } from "../../tools/tool.ts";
 import type { AdapterSettings } from "../adapter-settings.ts";
 import type { CodecEnv, Codecs } from "../codecs/codec.ts";
 import type { OpenAIModelConfig } from "../model-config.ts";
-import type { WireFormat, WireFunction, WireOutput, WireRequest, WireTool } from "../wire.ts";
+import type {
+  WireFormat,
+  WireFunction,
+  WireItem,
+  WireOutput,
+  WireRequest,
+  WireTool,
+} from "../wire.ts";
 import { isStrictSchema } from "./strict-schema.ts";
 import { toWireToolChoice } from "./tool-choice.ts";
 import { toWireEntries } from "./tool-support.ts";
@@ -91,6 +99,13 @@ export function findNamedContainers(tools: readonly WireTool[]): ReadonlySet<str
     return typeof reference === "string" ? [reference] : [];
   });
   return new Set(ids);
+}
+
+/** Reads the memory limit of the containers that a kind of tool creates; `null` if it names one. */
+export function readMemoryLimit(tools: readonly WireTool[], kind: string): string | null {
+  const tool: WireItem = { ...tools.find(({ type }) => type === kind) };
+  const container = { ...readRecord(tool, "environment"), ...readRecord(tool, "container") };
+  return readStringOrNull(container, "memory_limit");
 }
 
 /** Creates the item with a tool's output. */
