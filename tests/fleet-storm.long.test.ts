@@ -12,8 +12,8 @@ import { StormFleet, type StormFleetOptions } from "./support/fleet/storm/storm-
 import { STEPS } from "./support/fleet/storm/storm-loop.ts";
 import { StormProcess } from "./support/fleet/storm/storm-process.ts";
 
-/** `.ci/run` sets 100 kills; `npm run storm:fleet` 500 kills, 50 pauses, 50 kills in a folder, 20 crashes. */
-const KILLS = readCount("WINK_FLEET_KILLS", 20);
+/** `npm run storm:fleet` sets 500 kills, 50 pauses, 50 kills in a folder, 20 crashes; `.ci/run` some fewer. */
+const KILLS = readCount("WINK_FLEET_KILLS", 100);
 const PAUSES = readCount("WINK_FLEET_PAUSES", 3);
 const FOLDER_KILLS = readCount("WINK_FLEET_FOLDER_KILLS", 3);
 const CRASHES = readCount("WINK_FLEET_CRASHES", 3);

@@ -146,6 +146,13 @@ export class Dispatch {
     return readSettled(await this.#boss.touch(queue, attempts));
   }
 
+  /** Tells the queue, within a transaction, that a job is worked on. Returns `false` if this attempt no longer holds it. */
+  async hold(sql: SqlClient, { queue, id, retryCount }: Job): Promise<boolean> {
+    const db = toQueueDatabase(sql);
+    const response = await this.#boss.touch(queue, { id, retryCount }, { db });
+    return readSettled(response).has(id);
+  }
+
   /** Puts the job of a lost worker back into the queue at once. Does nothing if the attempt no longer holds it. */
   async giveBack({ queue, id, retryCount }: Omit<Job, "runId">): Promise<void> {
     await this.#boss.fail(queue, { id, retryCount }, { message: "the worker has ended" });

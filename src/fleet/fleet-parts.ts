@@ -24,8 +24,10 @@ export interface FleetParts {
   readonly blobs: BlobStore | null;
   /** Folder on this machine for the files of runs. */
   readonly folder: string;
-  /** How many days runs that have ended are kept. */
-  readonly keepDoneDays: number;
+  /** How many days runs that have ended are kept; `false` if workers of this process delete none. */
+  readonly keepDoneDays: number | false;
+  /** The workers of this process that run now. */
+  readonly running: Set<{ stop(): Promise<void> }>;
   /** Called at each moment and barrier of each attempt. @default none */
   readonly onMoment?: FleetMomentListener | undefined;
 }

@@ -41,7 +41,6 @@ export class Fleet implements AsyncDisposable {
   readonly #parts: FleetParts;
   readonly #maxWaiting: number | undefined;
   readonly #schedules: Schedules;
-  readonly #workers = new Set<FleetWorker>();
 
   private constructor(parts: FleetParts, maxWaiting: number | undefined) {
     this.#parts = parts;
@@ -108,9 +107,7 @@ export class Fleet implements AsyncDisposable {
 
   /** Creates a worker for some loops. It does nothing until its `run` is called. */
   worker(loops: readonly WorkerLoop[], options: WorkerOptions = {}): FleetWorker {
-    const worker = new FleetWorker(this.#parts, loops, options);
-    this.#workers.add(worker);
-    return worker;
+    return new FleetWorker(this.#parts, loops, options);
   }
 
   /**
@@ -263,7 +260,7 @@ export class Fleet implements AsyncDisposable {
 
   /** Stops the workers of this object and closes the fleet. A pool that you passed stays open. */
   async close(): Promise<void> {
-    await Promise.all([...this.#workers].map((worker) => worker.stop()));
+    await Promise.all([...this.#parts.running].map((worker) => worker.stop()));
     await closeFleet(this.#parts);
   }
 

@@ -42,9 +42,9 @@ export interface FleetOptions {
   readonly maxWaiting?: number | undefined;
   /**
    * How many days runs that are done, failed or cancelled are kept, with their sessions. Dead-lettered runs are not
-   * deleted. @default 30
+   * deleted. Each worker of this `Fleet` deletes older runs of all loops; `false` deletes none. @default 30
    */
-  readonly keepDoneDays?: number | undefined;
+  readonly keepDoneDays?: number | false | undefined;
   /**
    * Folder on this machine for the files of runs, which only this user can access.
    * @default "files" in `folder`, otherwise ".wink/fleet-files" in the home folder
@@ -93,6 +93,7 @@ export async function openFleet(given: WatchedFleetOptions): Promise<FleetParts>
       blobs: options.blobs ?? null,
       folder: findFilesFolder(options),
       keepDoneDays,
+      running: new Set(),
       onMoment: options[onFleetMoment],
     };
     await giveBackAll(parts);
@@ -183,7 +184,8 @@ function checkOptions(options: FleetOptions): void {
     const rule = "must be 1-40 letters, digits and _, not starting with a digit";
     throw refuse("schema", schema, rule, 'omit it for "wink"');
   }
-  for (const [name, value] of Object.entries({ maxWaiting, keepDoneDays })) {
+  const days = keepDoneDays === false ? undefined : keepDoneDays;
+  for (const [name, value] of Object.entries({ maxWaiting, keepDoneDays: days })) {
     if (value === undefined || (Number.isSafeInteger(value) && value > 0)) continue;
     throw refuse(name, value, "must be a positive integer", "omit it for the default");
   }

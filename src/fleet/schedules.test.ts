@@ -159,3 +159,16 @@ describe.each(fleetDatabases)("schedules on %s", (_name, kind, isAvailable) => {
     });
   });
 });
+
+test("schedules that another program has damaged are not listed, and a missing table is no wrong expression", async () => {
+  await using scene = await openTestFleet("folder");
+  const { fleet } = scene;
+  const loop = createLoop();
+  await fleet.schedule(loop, "0 3 * * *", { n: 1 });
+  await scene.query("update boss.schedule set data = '7'");
+  expect(await fleet.schedules()).toEqual([]);
+  await scene.query("alter table boss.schedule rename to gone");
+  const failure = await fleet.schedule(loop, "0 3 * * *", { n: 1 }).catch((error) => error);
+  expect(failure).not.toBeInstanceOf(InvalidOptionError);
+  expect(failure.message).toContain("schedule");
+});

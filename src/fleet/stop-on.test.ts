@@ -61,6 +61,16 @@ describe("stopOn()", () => {
     expect(signal.reason).toMatchObject({ name: "WinkError" });
   });
 
+  test("keeps its reason if the signal arrives twice at once, and then stops listening", async () => {
+    const before = process.listenerCount("SIGUSR2");
+    const signal = stopOn("SIGUSR2");
+    process.emit("SIGUSR2", "SIGUSR2");
+    const { reason } = signal;
+    process.emit("SIGUSR2", "SIGUSR2");
+    expect(signal.reason).toBe(reason);
+    await expect.poll(() => process.listenerCount("SIGUSR2")).toBeLessThanOrEqual(before);
+  });
+
   test.each([[], ["SIGKILL"], ["SIGTERM", "sigint"], [15]])(
     "refuses the signals %j",
     (...names) => {

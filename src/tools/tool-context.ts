@@ -38,7 +38,8 @@ export interface ToolContext {
 
 /**
  * Finds the outcome of a call that was started and has no result, because its process died. A result
- * is the call's answer, `"not-started"` runs the call, and `"unknown"` is reported to the model.
+ * is the call's answer, `"not-started"` runs the call, and `"unknown"` is reported to the model. Return `"not-started"`
+ * only if the call cannot take effect any more: on several machines, its process may only be cut off.
  */
 export type ToolReconciler<Params, Result> = {
   run(

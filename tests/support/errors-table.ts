@@ -160,6 +160,7 @@ const INTERNAL_CLASSES = [
   "StoppedError",
   "SyncError",
   "TransportBodyError",
+  "TransportClosedError",
   "TransportEndError",
   "TransportFetchError",
   "TransportTimeoutError",

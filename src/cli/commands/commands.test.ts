@@ -85,6 +85,8 @@ describe("the commands of wink", () => {
     ["replay", ["a.jsonl", "--out", "b.mjs"], "must be used together with --test"],
     ["replay", ["a.jsonl", "--json", "--test"], "cannot be used with option '--test'"],
     ["inspect", ["--port", "65536"], "Use an integer from 0 to 65535."],
+    ["inspect", [], "missing argument 'session': pass a session file"],
+    ["inspect", ["--json"], "missing argument 'session': pass a session file"],
     ["run", [], "missing required argument 'file'"],
     ["run", ["--upstream", "http://127.0.0.1:1", "agent.mts"], "must be used together"],
     ["serve", ["--port", "65536"], "Use an integer from 0 to 65535."],

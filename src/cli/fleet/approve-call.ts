@@ -16,6 +16,12 @@ export async function approveCall(choice: FleetChoice, options: ApproveOptions):
     const request = selectRequest(run, options.key);
     await opened.fleet.approve(run.id, request.key, options.deny ? "deny" : "approve");
     const { approvals = [] } = (await opened.fleet.find(run.id)) ?? {};
+    if (options.json) {
+      const { key, name } = request;
+      const decision = options.deny ? "deny" : "approve";
+      console.log(JSON.stringify({ id: run.id, key, name, decision, waiting: approvals.length }));
+      return;
+    }
     const left =
       approvals.length === 0 ? "" : ` ${pluralize(approvals.length, "call")} still waiting.`;
     console.log(

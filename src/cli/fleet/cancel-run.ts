@@ -12,11 +12,13 @@ export async function cancelRun(choice: FleetChoice, options: CancelOptions): Pr
     const { id } = await findRun(opened, options.run);
     await fleet.cancel(id, options.reason);
     const run = await findRun(opened, id);
-    if (run.state === "cancelled") console.log(`Run ${id} is cancelled.`);
-    else if (isOver(run.state)) {
+    if (isOver(run.state) && run.state !== "cancelled") {
       throw new WinkError(
         `Run ${id} is ${run.state}. Only a run that has not ended can be cancelled.`,
       );
-    } else console.log(`Run ${id} is running: worker ${run.worker} will abort it.`);
+    }
+    if (options.json) console.log(JSON.stringify({ id, state: run.state, worker: run.worker }));
+    else if (run.state === "cancelled") console.log(`Run ${id} is cancelled.`);
+    else console.log(`Run ${id} is running: worker ${run.worker} will abort it.`);
   });
 }

@@ -1,7 +1,14 @@
 import { Command, Option } from "commander";
 import { RUN_STATES, type RunState } from "../../fleet/run.ts";
 import { parseCount, parseSeconds } from "../parse-count.ts";
-import { addFleetOptions, type FleetFlags, selectFleet } from "./add-fleet-options.ts";
+import {
+  addDirectOption,
+  addFleetOptions,
+  type DirectFlags,
+  type FleetFlags,
+  selectFleet,
+  selectPooledFleet,
+} from "./add-fleet-options.ts";
 import {
   type FleetActions,
   RETRIED_STATES,
@@ -90,16 +97,23 @@ function createCancelCommand(act: FleetActions["cancel"]): Command {
   const command = new Command("cancel")
     .description("cancel a run; the worker of one that runs aborts it")
     .argument("<run>", RUN, parseRunId)
-    .option("--reason <text>", "why, for those who wait for its result");
+    .option("--reason <text>", "why, for those who wait for its result")
+    .option("--json", "print the run's id, state and worker as one line of JSON");
   return addFleetOptions(command)
     .addHelpText(
       "after",
       "\nExamples:\n  wink fleet cancel 3f2a91c0 --reason 'superseded by pr-14'\n\nExits with 1 if the run has already ended in another way.",
     )
-    .action(async (run: string, flags: FleetFlags & { readonly reason?: string }) => {
+    .action(async (run: string, flags: CancelFlags) => {
       const choice = selectFleet(flags, command);
-      await act(choice, { run, reason: flags.reason });
+      const { reason, json = false } = flags;
+      await act(choice, { run, reason, json });
     });
+}
+
+interface CancelFlags extends FleetFlags {
+  readonly reason?: string;
+  readonly json?: boolean;
 }
 
 function createRetryCommand(act: FleetActions["retry"]): Command {
@@ -109,7 +123,8 @@ function createRetryCommand(act: FleetActions["retry"]): Command {
     )
     .argument("[run]", RUN, parseRunId)
     .addOption(new Option("--state <state>", "all runs in this state").choices(RETRIED_STATES))
-    .option("--loop <name>", "with --state: only runs of this loop");
+    .option("--loop <name>", "with --state: only runs of this loop")
+    .option("--json", "print the ids of the runs as one line of JSON");
   return addFleetOptions(command)
     .addHelpText(
       "after",
@@ -124,20 +139,21 @@ function createRetryCommand(act: FleetActions["retry"]): Command {
 
 function selectRuns(
   run: string | undefined,
-  { state, loop }: RetryFlags,
+  { state, loop, json = false }: RetryFlags,
   command: Command,
 ): RetryOptions {
   if (loop !== undefined && state === undefined) {
     command.error("error: --loop must be used together with --state");
   }
-  if (run !== undefined && state === undefined) return { run };
-  if (run === undefined && state !== undefined) return { state, loop };
+  if (run !== undefined && state === undefined) return { run, json };
+  if (run === undefined && state !== undefined) return { state, loop, json };
   command.error("error: pass either a run or --state");
 }
 
 interface RetryFlags extends FleetFlags {
   readonly state?: RetriedState;
   readonly loop?: string;
+  readonly json?: boolean;
 }
 
 function createApproveCommand(act: FleetActions["approve"]): Command {
@@ -145,7 +161,8 @@ function createApproveCommand(act: FleetActions["approve"]): Command {
     .description("approve or deny a call that waits for a person; its run continues")
     .argument("<run>", RUN, parseRunId)
     .argument("[key]", "key of the call, if several wait (wink fleet show prints them)")
-    .option("--deny", "deny the call instead; the model receives an error");
+    .option("--deny", "deny the call instead; the model receives an error")
+    .option("--json", "print the decision as one line of JSON");
   return addFleetOptions(command)
     .addHelpText(
       "after",
@@ -153,12 +170,14 @@ function createApproveCommand(act: FleetActions["approve"]): Command {
     )
     .action(async (run: string, key: string | undefined, flags: ApproveFlags) => {
       const choice = selectFleet(flags, command);
-      await act(choice, { run, key, deny: flags.deny ?? false });
+      const { deny = false, json = false } = flags;
+      await act(choice, { run, key, deny, json });
     });
 }
 
 interface ApproveFlags extends FleetFlags {
   readonly deny?: boolean;
+  readonly json?: boolean;
 }
 
 function createWorkerCommand(act: FleetActions["worker"]): Command {
@@ -171,16 +190,21 @@ function createWorkerCommand(act: FleetActions["worker"]): Command {
     .option("--concurrency <number>", "how many runs at once (default: 4)", parseCount)
     .option("--per-group <number>", "how many runs of a group at once, on all workers", parseCount)
     .option("--grace <seconds>", "time from the signal to the end (default: 60)", parseSeconds)
+    .option(
+      "--keep-done-days <number>",
+      "delete runs that ended longer ago, of all loops (default: none)",
+      parseCount,
+    )
     .option("--json", "print what happens as lines of JSON");
-  return addFleetOptions(command)
+  return addDirectOption(addFleetOptions(command))
     .addHelpText(
       "after",
-      "\nExamples:\n  wink fleet worker loops.mts --concurrency 8\n  wink fleet worker review.mts summarize.mts --json | jq 'select(.error)'\n\nPrints a line when a run starts and ends. A second signal ends it at once: another worker then continues its runs.\nPrefer WINK_FLEET_POSTGRES to --postgres: other users of this machine can see command lines.",
+      "\nExamples:\n  wink fleet worker loops.mts --concurrency 8\n  wink fleet worker review.mts summarize.mts --json | jq 'select(.error)'\n\nPrints a line when a run starts and ends. A second signal ends it at once: another worker then continues its runs.\nA pooler in transaction mode needs --direct or WINK_FLEET_DIRECT. Workers with a blob store of your own are programs.\nPrefer the variables WINK_FLEET_POSTGRES and WINK_FLEET_DIRECT: other users of this machine can see command lines.",
     )
     .action(async (files: readonly string[], flags: WorkerFlags) => {
-      const choice = selectFleet(flags, command);
-      const { concurrency, perGroup, grace: graceMs, json = false } = flags;
-      await act(choice, { files, concurrency, perGroup, graceMs, json });
+      const choice = selectPooledFleet(flags, command);
+      const { concurrency, perGroup, grace: graceMs, keepDoneDays, json = false } = flags;
+      await act(choice, { files, concurrency, perGroup, graceMs, keepDoneDays, json });
       // A module may keep connections open. The worker has ended, and so must the process.
       setTimeout(() => process.exit(), EXIT_TIMEOUT_MS).unref();
     });
@@ -188,11 +212,12 @@ function createWorkerCommand(act: FleetActions["worker"]): Command {
 
 const EXIT_TIMEOUT_MS = 1_000;
 
-interface WorkerFlags extends FleetFlags {
+interface WorkerFlags extends DirectFlags {
   readonly concurrency?: number;
   readonly perGroup?: number;
   /** In milliseconds. */
   readonly grace?: number;
+  readonly keepDoneDays?: number;
   readonly json?: boolean;
 }
 
@@ -200,11 +225,18 @@ function createDrainCommand(act: FleetActions["drain"]): Command {
   const command = new Command("drain")
     .description("ask one worker, or all of them, to give their runs back and to end")
     .argument("[worker]", "number of the worker (wink fleet ls prints it)", parseCount)
-    .option("--wait", "wait until they have ended");
+    .option("--wait", "wait until they have ended")
+    .option("--json", "print the numbers of the workers as one line of JSON");
   return addFleetOptions(command)
     .addHelpText("after", "\nExamples:\n  wink fleet drain --wait\n  wink fleet drain 3")
-    .action(async (worker: number | undefined, flags: FleetFlags & { readonly wait?: boolean }) => {
+    .action(async (worker: number | undefined, flags: DrainFlags) => {
       const choice = selectFleet(flags, command);
-      await act(choice, { worker, wait: flags.wait ?? false });
+      const { wait = false, json = false } = flags;
+      await act(choice, { worker, wait, json });
     });
+}
+
+interface DrainFlags extends FleetFlags {
+  readonly wait?: boolean;
+  readonly json?: boolean;
 }

@@ -18,11 +18,14 @@ export async function drainWorkers(choice: FleetChoice, options: DrainOptions): 
       throw createWorkerError(options.worker, workers);
     const what =
       options.worker === undefined ? pluralize(count, "worker") : `Worker ${options.worker}`;
-    if (count === 0) console.log("No worker is running.");
-    else console.log(`${what} ${count === 1 ? "was" : "were"} asked to drain.`);
-    if (!options.wait || count === 0) return;
-    await waitForEnd(fleet, new Set(asked.map(({ id }) => id)), options);
-    console.log(`${what} ${count === 1 ? "has" : "have"} ended.`);
+    const print = options.json ? () => {} : console.log;
+    const ids = asked.map(({ id }) => id);
+    if (count === 0) print("No worker is running.");
+    else print(`${what} ${count === 1 ? "was" : "were"} asked to drain.`);
+    const mustWait = options.wait && count > 0;
+    if (mustWait) await waitForEnd(fleet, new Set(ids), options);
+    if (mustWait) print(`${what} ${count === 1 ? "has" : "have"} ended.`);
+    if (options.json) console.log(JSON.stringify({ drained: ids, haveEnded: options.wait }));
   });
 }
 

@@ -42,12 +42,18 @@ export interface CancelOptions {
   /** The run's id, or its first characters. */
   readonly run: string;
   readonly reason?: string | undefined;
+  /** Whether to print the run as one line of JSON. @default false */
+  readonly json?: boolean | undefined;
 }
 
 /** Options of `wink fleet retry`: one run, or all runs in a state. */
-export type RetryOptions =
+export type RetryOptions = (
   | { readonly run: string }
-  | { readonly state: RetriedState; readonly loop?: string | undefined };
+  | { readonly state: RetriedState; readonly loop?: string | undefined }
+) & {
+  /** Whether to print the ids as one line of JSON. @default false */
+  readonly json?: boolean | undefined;
+};
 
 /** The states of runs that can be tried again: they have ended without a result. */
 export const RETRIED_STATES = [
@@ -66,6 +72,8 @@ export interface ApproveOptions {
   /** The key of the call, with or without the run's id. @default the only call that waits */
   readonly key?: string | undefined;
   readonly deny: boolean;
+  /** Whether to print the decision as one line of JSON. @default false */
+  readonly json?: boolean | undefined;
 }
 
 /** Options of `wink fleet worker`. */
@@ -75,6 +83,8 @@ export interface WorkOptions {
   readonly concurrency?: number | undefined;
   readonly perGroup?: number | undefined;
   readonly graceMs?: number | undefined;
+  /** How many days runs that have ended are kept. @default the worker deletes none */
+  readonly keepDoneDays?: number | undefined;
   /** Whether to print events as lines of JSON. */
   readonly json: boolean;
   /** Where the state of the worker is shown if it is a terminal. @default standard error */
@@ -89,6 +99,8 @@ export interface DrainOptions {
   readonly worker?: number | undefined;
   /** Whether to wait until the workers have ended. */
   readonly wait: boolean;
+  /** Whether to print the workers as one line of JSON. @default false */
+  readonly json?: boolean | undefined;
   /** Where waiting is shown if it is a terminal. @default standard error */
   readonly terminal?: Terminal | undefined;
   /** How long a worker may be silent until it counts as lost, in milliseconds. @default 30_000 */

@@ -10,6 +10,7 @@ import { useFleet } from "./use-fleet.ts";
 
 /** Starts runs again that have ended without a result. Prints how many. */
 export async function retryRuns(choice: FleetChoice, options: RetryOptions): Promise<void> {
+  const { json } = options;
   await useFleet(choice, async (opened) => {
     const { fleet } = opened;
     if ("run" in options) {
@@ -18,18 +19,26 @@ export async function retryRuns(choice: FleetChoice, options: RetryOptions): Pro
         throw new WinkError(`Run ${id} is ${state}. Only a run that has ended can be tried again.`);
       }
       await fleet.retry(id);
-      console.log(`Run ${id} was ${state}, and waits for a worker again.`);
+      if (json) printJson([id]);
+      else console.log(`Run ${id} was ${state}, and waits for a worker again.`);
       return;
     }
-    let count = 0;
+    const { state, loop } = options;
+    const retried: string[] = [];
     try {
-      for await (const { id } of fleet.runs(options)) if (await tryAgain(fleet, id)) count += 1;
+      for await (const { id } of fleet.runs({ state, loop })) {
+        if (await tryAgain(fleet, id)) retried.push(id);
+      }
     } finally {
-      console.log(
-        `${pluralize(count, `${options.state} run`)} ${count === 1 ? "waits" : "wait"} for a worker again.`,
-      );
+      const verb = retried.length === 1 ? "waits" : "wait";
+      if (json) printJson(retried);
+      else console.log(`${pluralize(retried.length, `${state} run`)} ${verb} for a worker again.`);
     }
   });
+}
+
+function printJson(retried: readonly string[]): void {
+  console.log(JSON.stringify({ retried }));
 }
 
 /** Returns `false` if the run was deleted in the meantime. */

@@ -5,6 +5,7 @@ import type { FleetChoice } from "./add-fleet-options.ts";
 /** The arguments of `wink fleet`, by the library's field names. */
 const FLAGS: ReadonlyMap<string, string> = new Map([
   ["Fleet.open(folder)", "--folder"],
+  ["Fleet.open(options).direct", "--direct"],
   ["Fleet.open(schema)", "--schema"],
   ["Fleet.cancel(reason)", "--reason"],
   ["Fleet.worker(loops)", "FILE"],

@@ -21,6 +21,8 @@ export interface OpenedFleet {
 export interface FleetUse {
   /** Whether tables in PostgreSQL may be created. A folder must have them. @default false */
   readonly create?: boolean | undefined;
+  /** How many days a worker keeps runs that have ended; `false` for all. */
+  readonly keepDoneDays?: number | false | undefined;
   /** Where the opening is shown if it is a terminal. @default standard error */
   readonly terminal?: Terminal | undefined;
 }
@@ -29,14 +31,14 @@ export interface FleetUse {
 export async function useFleet<Result>(
   choice: FleetChoice,
   work: (opened: OpenedFleet) => Promise<Result>,
-  { create = false, terminal = process.stderr }: FleetUse = {},
+  { create = false, keepDoneDays, terminal = process.stderr }: FleetUse = {},
 ): Promise<Result> {
   const progress = new ProgressLine(terminal);
   try {
     progress.show("Opening the fleet …");
     await checkExists(choice, create);
-    const { folder, postgres, schema } = choice;
-    await using fleet = await Fleet.open({ folder, postgres, schema });
+    const { folder, postgres, schema, direct } = choice;
+    await using fleet = await Fleet.open({ folder, postgres, schema, direct, keepDoneDays });
     progress.clear();
     const runs = new RunTable(schema ?? "wink");
     return await work({ fleet, runs, isShared: postgres !== undefined });

@@ -119,7 +119,10 @@ export class AttemptTable {
     };
   }
 
-  /** Stores how an attempt ended, and releases the session. Returns `false` if another attempt has taken over. */
+  /**
+   * Stores how an attempt ended, and releases the session. Returns `false` if another attempt has taken over, or the run
+   * has ended.
+   */
   async settle(sql: SqlClient, runId: string, fence: number, end: AttemptEnd): Promise<boolean> {
     const { state, stuck, job, approvals, decisions, usage, output, error, failure } = end;
     const { rows } = await sql.query(
@@ -129,7 +132,7 @@ export class AttemptTable {
          cancel_reason = case when $3 in ('done', 'failed', 'dead-lettered') then null else cancel_reason end,
          parked_at = case when $3 = 'parked' then now() end,
          ended_at = case when $3 in ('done', 'failed', 'cancelled', 'dead-lettered') then now() end
-       where id = $1 and fence = $2 returning id`,
+       where id = $1 and fence = $2 and ended_at is null returning id`,
       [
         runId,
         fence,

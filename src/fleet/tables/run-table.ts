@@ -34,7 +34,6 @@ export interface LockedRun {
   readonly queue: string;
   /** The job of the run; `null` if it has none, because it is parked or over. */
   readonly job: string | null;
-  readonly jobAttempt: number;
   readonly priority: number;
   /** The calls that wait for approval, as JSON. */
   readonly approvals: string;
@@ -140,7 +139,7 @@ export class RunTable {
   /** Locks a run until the transaction ends. */
   async lock(sql: SqlClient, id: string): Promise<LockedRun | null> {
     if (!UUID.test(id)) return null;
-    const columns = `${RUN_COLUMNS}, job, job_attempt, priority`;
+    const columns = `${RUN_COLUMNS}, job, priority`;
     const text = `select ${columns} from ${this.#table} where id = $1 for update`;
     const [row] = (await sql.query(text, [id])).rows as readonly Row[];
     if (!row) return null;
@@ -149,7 +148,6 @@ export class RunTable {
       run,
       queue: getQueueName(run),
       job: row["job"] === null ? null : String(row["job"]),
-      jobAttempt: Number(row["job_attempt"]),
       priority: Number(row["priority"]),
       approvals: String(row["approvals"]),
       decisions: String(row["decisions"]),

@@ -65,6 +65,21 @@ export class WorkerTable {
     await connection.query(`update ${this.#worker} set has_presence = true where id = $1`, [id]);
   }
 
+  /** Returns whether the server process behind a connection holds the lock of a worker. */
+  async hasPresence(connection: SqlClient, id: number): Promise<boolean> {
+    const { rows } = await connection.query(
+      `select from pg_locks where locktype = 'advisory' and pid = pg_backend_pid() and objsubid = 2
+         and classid::bigint = (${this.#lockClass}::bigint & 4294967295) and objid::bigint = $1`,
+      [id],
+    );
+    return rows.length > 0;
+  }
+
+  /** Stores that the lock of a worker shows nothing: only heartbeats decide whether it lives. */
+  async dropPresence(sql: SqlClient, id: number): Promise<void> {
+    await sql.query(`update ${this.#worker} set has_presence = false where id = $1`, [id]);
+  }
+
   /** Stores that a worker lives. Returns whether it was declared gone, and whether it should drain. */
   async report(sql: SqlClient, id: number): Promise<{ isGone: boolean; isDraining: boolean }> {
     const { rows } = await sql.query(
@@ -127,18 +142,31 @@ export class WorkerTable {
     }));
   }
 
-  /** Makes runs wait whose jobs were given back because their worker was lost. */
-  async makeOrphansWait(sql: SqlClient, jobs: readonly OrphanedJob[]): Promise<void> {
-    await sql.query(
-      `update ${this.#run} r set state = 'waiting', worker = null, lost = lost + 1
+  /**
+   * Makes runs wait whose jobs were given back because their worker was lost. Those that were cancelled end. Returns
+   * the jobs that are not needed any more.
+   */
+  async makeOrphansWait(
+    sql: SqlClient,
+    jobs: readonly OrphanedJob[],
+  ): Promise<readonly OrphanedJob[]> {
+    const { rows } = await sql.query(
+      `update ${this.#run} r set worker = null, lost = lost + 1,
+         state = case when r.cancel_reason is null then 'waiting' else 'cancelled' end,
+         job = case when r.cancel_reason is null then r.job end,
+         ended_at = case when r.cancel_reason is not null then now() end
        from unnest($1::uuid[], $2::uuid[], $3::int[]) u(id, job, attempt)
-       where r.id = u.id and r.job = u.job and r.job_attempt = u.attempt and r.state = 'running'`,
+       where r.id = u.id and r.job = u.job and r.job_attempt = u.attempt and r.state = 'running'
+       returning r.id, r.state`,
       [
         jobs.map(({ runId }) => runId),
         jobs.map(({ id }) => id),
         jobs.map(({ retryCount }) => retryCount),
       ],
     );
+    const ended = (rows as readonly Row[]).filter(({ state }) => state === "cancelled");
+    const endedIds = new Set(ended.map(({ id }) => String(id)));
+    return jobs.filter(({ runId }) => endedIds.has(runId));
   }
 
   /** Asks one worker, or all, to drain. Returns the number of workers that will. */

@@ -5,9 +5,13 @@ import { RunNotFoundError } from "../errors/run-not-found-error.ts";
 import type { FleetParts } from "../fleet-parts.ts";
 import { isOver, type Run } from "../run.ts";
 import { isAbout } from "./follow-run.ts";
+import { isConnectionLoss } from "./is-connection-loss.ts";
 import { throwIfClosed, toWatchError } from "./watch-error.ts";
 
-/** Waits until a run has ended. Returns its result, or throws the error with which it ended. */
+/**
+ * Waits until a run has ended. Returns its result, or throws the error with which it ended. If the database cannot be
+ * reached, it is asked again until the signal aborts.
+ */
 export async function awaitResult(
   parts: Pick<FleetParts, "database" | "runs" | "notifications">,
   id: string,
@@ -19,6 +23,7 @@ export async function awaitResult(
     signal.throwIfAborted();
     throwIfClosed(notifications, id);
     const ended = await readEnd(parts, id).catch((error: unknown) => {
+      if (isConnectionLoss(error) && !notifications.isClosed) return null;
       throw toWatchError(notifications, id, error);
     });
     if (ended) return readResult(ended);

@@ -4,6 +4,7 @@ import type { SessionRecord } from "../../session/session-record.ts";
 import { RunNotFoundError } from "../errors/run-not-found-error.ts";
 import type { FleetParts } from "../fleet-parts.ts";
 import { isOver } from "../run.ts";
+import { isConnectionLoss } from "./is-connection-loss.ts";
 import { throwIfClosed, toWatchError } from "./watch-error.ts";
 
 /** An event of a run, with the number of the record that stores it. */
@@ -24,7 +25,8 @@ export interface FollowOptions {
 
 /**
  * Yields the stored events of a run as they are stored, and ends with the run. Events that store the conversation
- * itself are omitted, as they are for subscribers of `"*"`.
+ * itself are omitted, as they are for subscribers of `"*"`. If the database cannot be reached, it is asked again until the
+ * signal aborts.
  */
 export async function* followRun(
   {
@@ -42,16 +44,20 @@ export async function* followRun(
     for (;;) {
       signal.throwIfAborted();
       throwIfClosed(notifications, id);
-      const run = await runs.find(database, id);
-      if (!run) throw new RunNotFoundError(id);
-      // The records are read after the state: a run that has ended has no more.
-      for await (const record of store.read(id, { from: position })) {
-        const { n } = record as SessionRecord;
-        for (const event of listEvents(record as SessionRecord)) yield { ...event, position: n };
-        position = n + 1;
-        signal.throwIfAborted();
+      try {
+        const run = await runs.find(database, id);
+        if (!run) throw new RunNotFoundError(id);
+        // The records are read after the state: a run that has ended has no more.
+        for await (const record of store.read(id, { from: position })) {
+          const { n } = record as SessionRecord;
+          for (const event of listEvents(record as SessionRecord)) yield { ...event, position: n };
+          position = n + 1;
+          signal.throwIfAborted();
+        }
+        if (isOver(run.state) || !wait) return;
+      } catch (error) {
+        if (!isConnectionLoss(error) || notifications.isClosed) throw error;
       }
-      if (isOver(run.state) || !wait) return;
       await notifications.wait(POLL_MS, { isAwaited, signal });
     }
   } catch (error) {

@@ -73,7 +73,7 @@ export class Attempt {
       return createReport(isSettled ? outcome : null, usage);
     } finally {
       this.#session?.[Symbol.dispose]();
-      await this.#folderClaim?.release();
+      await this.#releaseFolder();
     }
   }
 
@@ -106,6 +106,14 @@ export class Attempt {
       await this.#folder?.remove();
     } catch (error) {
       warn("The folder of a run could not be removed", error); // a later cleanup tries again
+    }
+  }
+
+  async #releaseFolder(): Promise<void> {
+    try {
+      await this.#folderClaim?.release();
+    } catch (error) {
+      warn("The lock of a run's folder could not be released", error); // it ends with this process
     }
   }
 

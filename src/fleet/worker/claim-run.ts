@@ -28,7 +28,8 @@ export type ClaimParts = Pick<
 
 /**
  * Claims the run of a job, and its session, in one transaction. Returns `null` if there is nothing to do: the run is
- * over, was cancelled, or has had too many attempts without a new turn. The job is settled then.
+ * over, was cancelled, or has had too many attempts without a new turn. The job is settled then. Also returns `null` if
+ * the queue has given the job to another attempt: that one keeps the run.
  */
 export async function claimRun(
   parts: ClaimParts,
@@ -43,6 +44,8 @@ export async function claimRun(
       await dispatch.complete(sql, job);
       return null;
     }
+    // The worker may have stalled since it fetched the job, and another attempt may have the run by now.
+    if (!(await dispatch.hold(sql, job))) return null;
     const { run, priority, decisions } = locked;
     const hasNewTurn = await attempts.hasNewTurn(sql, run.id);
     const stuck = hasNewTurn ? 1 : run.stuck + 1;

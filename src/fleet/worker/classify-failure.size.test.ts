@@ -13,6 +13,13 @@ test("a run whose files do not fit into the blob store fails at once", () => {
   expect(classifyFailure(error, { standing: null, maxTurns: 50 })).toBe("fail");
 });
 
+test("a run whose files do not fit fails at once, even if it is not the evaluation that stores them", () => {
+  const error = new SessionStoreError("Not stored.", {
+    cause: new WorkspaceBudgetExceededError("The files have 300 MiB."),
+  });
+  expect(classifyFailure(error, { standing: null, maxTurns: 50 })).toBe("fail");
+});
+
 test.each(["", "a\0b", 7 as never])("a run is not cancelled for the reason %j", async (reason) => {
   const cancel = Fleet.prototype.cancel.bind(Object.create(Fleet.prototype));
   await expect(cancel("id", reason)).rejects.toThrow(

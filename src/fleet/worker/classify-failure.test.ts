@@ -74,6 +74,8 @@ describe("a failed attempt", () => {
       "the disk is full",
       failIn("request", new Error("sync", { cause: machine("ENOSPC") })),
     ],
+    ["retry", "no process can be started", failIn("request", machine("EAGAIN"))],
+    ["retry", "the memory is used up", failIn("request", machine("ENOMEM"))],
     ["fail", "a file is missing", failIn("request", machine("ENOENT"))],
     ["retry", "the network failed", failIn("request", answer({ reason: "network", status: null }))],
     [

@@ -37,8 +37,9 @@ export function classifyFailure(error: unknown, run: FailedRun): FailureClass {
   if (error instanceof DeadlineExceededError || error instanceof BudgetExceededError) return "fail";
   if (error instanceof ThrottleError) return isLongPause(error) ? "pause" : "retry";
   if (error instanceof InvalidOptionError || error instanceof SnapshotRestoreError) return "fail";
+  if (isTooLarge(error)) return "fail";
   if (!(error instanceof PromptEvaluationError)) return "retry"; // prepare, finalize or a cleanup failed
-  if (error.cause instanceof InvalidOptionError || isTooLarge(error)) return "fail";
+  if (error.cause instanceof InvalidOptionError) return "fail";
   switch (error.phase) {
     case "store":
       return "retry";
@@ -87,7 +88,15 @@ function isTransientRequest(error: PromptEvaluationError): boolean {
   return false;
 }
 
-const MACHINE_CODES: ReadonlySet<string> = new Set(["ENOSPC", "EIO", "EMFILE", "ENFILE", "EDQUOT"]);
+const MACHINE_CODES: ReadonlySet<string> = new Set([
+  "ENOSPC",
+  "EIO",
+  "EMFILE",
+  "ENFILE",
+  "EDQUOT",
+  "EAGAIN",
+  "ENOMEM",
+]);
 
 function isTransientStatus(status: number): boolean {
   return status === 408 || status === 409 || status === 429 || status >= 500;

@@ -9,6 +9,7 @@ import {
   type TestFleet,
 } from "../../../tests/support/fleet/fleet-fixture.ts";
 import { RunCancelledError } from "../errors/run-cancelled-error.ts";
+import type { WorkerEvent } from "./worker-event.ts";
 
 describe.each(fleetDatabases)(
   "a worker on %s that was declared gone",
@@ -34,11 +35,16 @@ describe.each(fleetDatabases)(
       test("registers again exactly once, with another number, and runs requests", async () => {
         const { fleet, work } = scene;
         const loop = createLoop();
-        const { worker, stop } = work([loop]);
+        const started: number[] = [];
+        const onEvent = ({ type, worker: number }: WorkerEvent) => {
+          if (type === "WorkerStarted") started.push(number);
+        };
+        const { worker, stop } = work([loop], { onEvent });
         await expect.poll(() => worker.health().seenAt).not.toBeNull();
         const { id: first } = worker.health();
         await declareGone(first);
         await expect.poll(() => worker.health().id).not.toBe(first);
+        await expect.poll(() => started).toEqual([first, worker.health().id]);
         const run = await fleet.enqueue(loop, { n: 1 });
         expect(await fleet.result(run.id)).toBe("done");
         expect(await fleet.workers()).toMatchObject([{ id: worker.health().id }]);

@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import { checkKnownKeys } from "../../base/errors.ts";
-import { warn } from "../../base/warn.ts";
+import { emitWarning, warn } from "../../base/warn.ts";
 import type { Job } from "../dispatch.ts";
 import { FleetError } from "../fleet-error.ts";
 import type { FleetParts } from "../fleet-parts.ts";
@@ -37,6 +37,8 @@ export class FleetWorker {
   /** Queues, the next one to fetch from first. */
   readonly #queues: string[];
   #presence: Presence | null = null;
+  /** Whether the lock was lost on a connection that still exists, so that it shows nothing. */
+  #isPooled = false;
   #id: number | null = null;
   #state: WorkerHealth["state"] = "idle";
   #seenAt: string | null = null;
@@ -78,7 +80,8 @@ export class FleetWorker {
     const { signal } = options;
     if (this.#state !== "idle") throw new FleetError("The worker is running. Create another one.");
     this.#state = "running";
-    const running = this.#run(signal);
+    this.#parts.running.add(this);
+    const running = this.#run(signal).finally(() => this.#parts.running.delete(this));
     this.#ended = running.catch(() => {}); // the caller of run has the error
     await running;
   }
@@ -91,9 +94,9 @@ export class FleetWorker {
 
   async #run(signal: AbortSignal | undefined): Promise<void> {
     this.#stop = new AbortController();
-    const onAbort = () => this.#stop.abort();
-    signal?.addEventListener("abort", onAbort);
-    if (signal?.aborted) onAbort();
+    const stopFetching = () => this.#stop.abort();
+    signal?.addEventListener("abort", stopFetching);
+    if (signal?.aborted) stopFetching();
     const background = new AbortController();
     try {
       for (const queue of this.#queues) await this.#parts.dispatch.ensureQueue(queue);
@@ -107,7 +110,7 @@ export class FleetWorker {
       await tasks;
     } finally {
       background.abort();
-      signal?.removeEventListener("abort", onAbort);
+      signal?.removeEventListener("abort", stopFetching);
       await this.#unregister();
       this.#state = "idle";
     }
@@ -116,9 +119,14 @@ export class FleetWorker {
   async #register(): Promise<void> {
     const id = await this.#addWorker();
     const presence = this.#createPresence();
+    this.#isPooled = false;
     this.#presence = presence;
     await presence.open(id);
     this.#seenAt = new Date().toISOString();
+    this.#emitStarted();
+  }
+
+  #emitStarted(): void {
     const [loops, concurrency] = [[...this.#loops.keys()], this.#concurrency];
     this.#emit({ type: "WorkerStarted", loops, concurrency });
   }
@@ -133,14 +141,17 @@ export class FleetWorker {
   }
 
   #createPresence(): Presence {
-    const presence = new Presence(this.#parts, () => void this.#replacePresence(presence));
+    const presence = new Presence(this.#parts, () => {
+      this.#reportSoon(); // others may have taken over the runs
+      void this.#replacePresence(presence);
+    });
     return presence;
   }
 
   /** Takes the worker's lock on another connection, because that of `lost` has ended. Tries until it has it. */
   async #replacePresence(lost: Presence | null): Promise<void> {
     const id = this.#id;
-    if (this.#presence !== lost || id === null) return;
+    if (this.#presence !== lost || id === null || this.#isPooled) return;
     const presence = this.#createPresence();
     try {
       await presence.open(id);
@@ -151,6 +162,18 @@ export class FleetWorker {
     }
     if (this.#presence === lost && this.#id === id) this.#presence = presence;
     else await presence.close(); // the worker has ended, or has another number
+    this.#reportSoon(); // the lock was free for a moment, and the database can be reached again
+  }
+
+  /** Gives the lock up if its connection leads to changing connections of a pooler: the heartbeat decides then. */
+  async #checkPresence(): Promise<void> {
+    const [id, presence] = [this.#id, this.#presence];
+    if (this.#isPooled || id === null || !presence || (await presence.isHeld(id))) return;
+    await this.#parts.workers.dropPresence(this.#parts.database, id);
+    if (this.#presence !== presence || this.#isPooled) return; // another check was quicker
+    this.#isPooled = true;
+    emitWarning(POOLED);
+    await presence.close();
   }
 
   async #unregister(): Promise<void> {
@@ -179,7 +202,7 @@ export class FleetWorker {
       { name: "report", everyMs: 2_500, run: () => this.#report() },
       { name: "supervise the queue", everyMs: 1_500, run: () => dispatch.supervise(this.#queues) },
       { name: "enqueue schedules", everyMs: 2_000, run: enqueueSchedules },
-      { name: "delete old runs", everyMs: 3_600_000, run: () => maintainFleet(parts) },
+      { name: "delete old runs", everyMs: 3_600_000, run: () => maintainFleet(parts, signal) },
     ];
     if (database.isShared) {
       const look = async () => await this.#reaper.look(this.#id ?? 0);
@@ -187,10 +210,15 @@ export class FleetWorker {
     }
     using _subscription = parts.notifications.subscribe((message) => {
       const isForThis = message?.["type"] === "drain" || this.#attempts.has(message?.["id"]);
-      if (isForThis || message === null) void this.#report().catch(() => {}); // the task reports problems
+      if (isForThis || message === null) this.#reportSoon();
     });
     await Promise.all(tasks.map((task) => repeat(task, signal)));
     await closeScheduler(scheduler);
+  }
+
+  /** Reports at once, without waiting for it. */
+  #reportSoon(): void {
+    void this.#report().catch(() => {}); // the task "report" warns about problems
   }
 
   /** Reports after the report in progress: two at once could both register a worker that was declared gone. */
@@ -204,6 +232,7 @@ export class FleetWorker {
   async #reportNow(): Promise<void> {
     const { database, workers } = this.#parts;
     if (this.#id === null) return;
+    void this.#checkPresence().catch(() => {}); // its connection may hang, which must not stop the heartbeat
     await this.#attempts.beat();
     await this.#attempts.cancelRequested();
     const { isGone, isDraining } = await workers.report(database, this.#id);
@@ -216,6 +245,7 @@ export class FleetWorker {
   async #registerAgain(): Promise<void> {
     await this.#presence?.close();
     await this.#addWorker();
+    this.#emitStarted();
     void this.#replacePresence(this.#presence);
   }
 
@@ -296,3 +326,8 @@ type Unstamped<Event> = Event extends unknown ? Omit<Event, "worker" | "createdA
 /** How long to wait for a job that was not announced, in milliseconds. */
 const POLL_MS = 1_000;
 const RECONNECT_MS = 250;
+
+const POOLED =
+  "A fleet's worker has lost its lock on a connection that still exists: the address of PostgreSQL seems to be a pooler " +
+  "in transaction mode. The worker continues with heartbeats only. Pass PostgreSQL's own URL as `direct` to Fleet.open, " +
+  "or `false`.";

@@ -6,6 +6,7 @@ import {
   openTestFleet,
   type TestFleet,
 } from "../../../tests/support/fleet/fleet-fixture.ts";
+import { RunCancelledError } from "../errors/run-cancelled-error.ts";
 
 describe.each(fleetDatabases)("a worker on %s", (_name, kind, isAvailable) => {
   describe.runIf(isAvailable)("that cleans up", () => {
@@ -49,6 +50,33 @@ describe.each(fleetDatabases)("a worker on %s", (_name, kind, isAvailable) => {
       await expect.poll(() => query("select 1 from wink.worker where host = 'gone'")).toEqual([]);
       expect((await fleet.workers()).map(({ host }) => host)).not.toContain("silent");
       expect((await fleet.enqueue(loop, { n: 1 }, { key: "1" })).isNew).toBe(true);
+      await stop();
+    });
+
+    test("continues the runs of workers that were silent for an hour, and ends those that were cancelled", async () => {
+      const { fleet, work, query } = scene;
+      const loop = createLoop();
+      const [silent] = await query(
+        `insert into wink.worker (host, pid, loops, concurrency, seen_at)
+         values ('silent', 1, 'l', 1, now() - interval '2 hours') returning id`,
+      );
+      const { id: cancelled } = await fleet.enqueue(loop, { n: 1 });
+      const { id: left } = await fleet.enqueue(loop, { n: 2 });
+      await query("update wink.run set state = 'running', worker = $1 where loop = $2", [
+        ...[silent?.["id"], loop.name],
+      ]);
+      await fleet.cancel(cancelled, "superseded");
+      expect(await findRun(fleet, cancelled)).toMatchObject({ state: "running" });
+      const other = work([createLoop()]); // does not run the loop
+      await expect(fleet.result(cancelled)).rejects.toThrow(RunCancelledError);
+      expect(await findRun(fleet, cancelled)).toMatchObject({ worker: null, lost: 1 });
+      expect(await findRun(fleet, left)).toMatchObject({ state: "waiting", lost: 1 });
+      expect(
+        await query("select 1 from boss.job where data ->> 'runId' = $1", [cancelled]),
+      ).toEqual([]);
+      await other.stop();
+      const { stop } = work([loop]);
+      expect(await fleet.result(left)).toBe("done");
       await stop();
     });
   });

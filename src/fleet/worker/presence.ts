@@ -27,6 +27,17 @@ export class Presence {
     await this.#parts.workers.lockPresence(connection, worker);
   }
 
+  /** Returns whether the lock of a worker is still held, as far as can be seen. */
+  async isHeld(worker: number): Promise<boolean> {
+    const connection = this.#connection;
+    if (!connection || this.#isClosed) return true;
+    try {
+      return await this.#parts.workers.hasPresence(connection, worker);
+    } catch {
+      return true; // the connection is lost: `onLost` is called
+    }
+  }
+
   /** Gives the lock back. */
   async close(): Promise<void> {
     this.#isClosed = true;

@@ -14,7 +14,7 @@ interface WorkerStamp {
   readonly createdAt: string;
 }
 
-/** A worker starts to fetch runs. Again with another number if the fleet had given it up. */
+/** A worker starts to fetch runs. Emitted again, with another number, if the fleet had declared the worker gone. */
 export interface WorkerStarted extends WorkerStamp {
   /** Discriminates the event. */
   readonly type: "WorkerStarted";

@@ -29,10 +29,11 @@ export async function claimRunFolder(
   return { path: `${path}.${attempt}`, release: async () => {} };
 }
 
-/** Removes the folders below `root` whose runs have ended, unless an attempt uses them. */
+/** Removes the folders below `root` whose runs have ended, unless an attempt uses them, until the signal aborts. */
 export async function removeRunFolders(
   root: string,
   findOver: (runIds: readonly string[]) => Promise<ReadonlySet<string>>,
+  signal?: AbortSignal,
 ): Promise<void> {
   const names = (await listNames(root)).filter((name) => RUN_FOLDER.test(name));
   const runIds = new Set(names.map((name) => name.slice(0, UUID_LENGTH)));
@@ -40,6 +41,7 @@ export async function removeRunFolders(
   const over = await findOver([...runIds]);
   for (const name of names) {
     const runId = name.slice(0, UUID_LENGTH);
+    if (signal?.aborted) return;
     if (!over.has(runId)) continue;
     const holders = await listLockHolders(join(root, `${runId}${LOCK}`));
     if (holders.length === 0) await removeFolder(join(root, name));

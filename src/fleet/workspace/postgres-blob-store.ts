@@ -72,14 +72,18 @@ export async function releaseBlobs(database: BlobDatabase, sessionId: string): P
 
 /**
  * Deletes contents that no session names and that were not used for `days`, also half-written ones. Returns how many.
- * Several processes may call it at once.
+ * Several processes may call it at once. Stops early if the signal aborts.
  */
-export async function deleteOrphanBlobs(database: BlobDatabase, days = 7): Promise<number> {
+export async function deleteOrphanBlobs(
+  database: BlobDatabase,
+  days = 7,
+  signal?: AbortSignal,
+): Promise<number> {
   const tables = new BlobTables(database);
   for (let total = 0; ; ) {
     const { length } = await tables.run("deleteOrphans", days, PAGE_ORPHANS);
     total += length;
-    if (length < PAGE_ORPHANS) return total;
+    if (length < PAGE_ORPHANS || signal?.aborted) return total;
   }
 }
 
