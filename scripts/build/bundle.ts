@@ -90,7 +90,6 @@ function planChunks(folder: string, entryPoints: readonly string[]): ChunkPlan {
   const files = graph.findLoaded([at("files/index.js")]);
   const claude = graph.findLoaded([at("claude/index.js")]);
   const workspace = graph.findLoaded(host);
-  const transport = graph.findLoaded([at("openai/http/node-transport.js")]);
   // Chunks of entry points that run without Node have only such files. Files that need Node are imported through #host, and
   // has its own chunks, because it imports others of openai.
   const edge = graph.findReached(["index.js", "openai/index.js", "mcp/index.js"].map(at));
@@ -98,8 +97,6 @@ function planChunks(folder: string, entryPoints: readonly string[]): ChunkPlan {
   assign("core", root);
   const mounts = intersect(workspace, claude);
   assign("base-files", intersect(edge, new Set([...threads, ...files, ...mounts])));
-  assign("openai-http", intersect(edge, transport));
-  assign("transport", transport);
   assign("openai-base", intersect(edge, workspace));
   assignLazy(edge);
   assign("threads", threads);

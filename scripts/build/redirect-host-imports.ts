@@ -3,7 +3,6 @@ import { dirname, join, relative } from "node:path";
 
 /** The files of `openai/` that need Node. In bundles for edge runtimes, `openai/edge.ts` replaces them. */
 export const HOST_FILES: readonly string[] = [
-  "http/node-transport",
   "workspace/container-filesystem",
   "workspace/container-manager",
   "workspace/container-workspace-section",

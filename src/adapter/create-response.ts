@@ -1,8 +1,7 @@
 import { OutputParseError } from "../base/errors.ts";
 import { PromptEvaluationError } from "../base/evaluation-errors.ts";
-import { deepFreeze } from "../base/freeze.ts";
+import { createLazyField, deepFreeze } from "../base/freeze.ts";
 import { quoteValue } from "../base/quote-value.ts";
-import { createLazyField } from "../prompt/lazy-field.ts";
 import { type OutputContract, parseOutput } from "../prompt/output-contract.ts";
 import type { RenderedPrompt } from "../prompt/rendered-prompt.ts";
 import type { HostedTool } from "../tools/hosted-tool.ts";

@@ -1,8 +1,8 @@
 import { checkCallFence } from "../base/call-fence.ts";
 import { raceAbort } from "../base/clock.ts";
 import { CostMeter } from "../base/costs/cost-meter.ts";
+import { createLazyField } from "../base/freeze.ts";
 import { warn } from "../base/warn.ts";
-import { createLazyField } from "../prompt/lazy-field.ts";
 import type { Prompt } from "../prompt/prompt.ts";
 import { runObserved } from "../session/event-bus.ts";
 import { type StoredSession, storedSession } from "../session/stored-session.ts";

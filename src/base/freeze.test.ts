@@ -1,5 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { copyAndFreeze, deepFreeze, freezeChanged, isPlainObject } from "./freeze.ts";
+import {
+  copyAndFreeze,
+  createLazyField,
+  deepFreeze,
+  freezeChanged,
+  freezeOnce,
+  isPlainObject,
+} from "./freeze.ts";
 
 class Account {
   balance = 1;
@@ -178,3 +185,56 @@ function nest(bottom: unknown, levels: number): unknown {
   for (let level = 0; level < levels; level++) value = { deep: value };
   return value;
 }
+
+describe("createLazyField()", () => {
+  const addReport = createLazyField<object>("report");
+
+  test("computes the value when it is first read, and only once", () => {
+    let computed = 0;
+    const target = Object.freeze(addReport({ id: 1 }, () => ({ number: ++computed })));
+    expect(computed).toBe(0);
+    const { report } = target as unknown as { report: object };
+    expect(report).toEqual({ number: 1 });
+    expect({ ...target }).toEqual({ id: 1, report: { number: 1 } });
+    expect({ ...target }).toHaveProperty("report", report);
+    expect(computed).toBe(1);
+  });
+
+  test("computes the value again after it could not be computed", () => {
+    let isReady = false;
+    const target = addReport({}, () => {
+      if (!isReady) throw new RangeError("not ready");
+      return { isReady };
+    });
+    expect(() => JSON.stringify(target)).toThrow(RangeError);
+    isReady = true;
+    expect(JSON.stringify(target)).toBe('{"report":{"isReady":true}}');
+  });
+
+  test("shares the getter among objects, whose values are independent", () => {
+    const [one, other] = [{ a: 1 }, { b: 2 }].map((value) => addReport({}, () => value));
+    const getGetter = (target: object | undefined) =>
+      Object.getOwnPropertyDescriptor(target, "report")?.get;
+    expect(getGetter(one)).toBe(getGetter(other));
+    expect([one, other]).toEqual([{ report: { a: 1 } }, { report: { b: 2 } }]);
+  });
+});
+
+describe("freezeOnce()", () => {
+  test("freezes everything in an object, and deepFreeze() skips it afterwards", () => {
+    let visits = 0;
+    const watched = new Proxy({} as Record<string, unknown>, {
+      ownKeys: (target) => {
+        visits += 1;
+        return Reflect.ownKeys(target);
+      },
+    });
+    const item = freezeOnce({ list: [{ deep: true }], watched });
+    expect(Object.isFrozen(item.list[0])).toBe(true);
+    const before = visits;
+    expect(freezeOnce(item)).toBe(item);
+    const whole = deepFreeze({ calls: [{ raw: item }] });
+    expect(Object.isFrozen(whole.calls[0])).toBe(true);
+    expect(visits).toBe(before);
+  });
+});

@@ -2,15 +2,7 @@
  * Replaces the files of this folder that need Node in bundles for edge runtimes and browsers. There, `#host/*` in
  * package.json leads to this file, so it exports every value that other files import from them (decision 73).
  */
-import { systemClock } from "../base/clock.ts";
 import { WinkError } from "../base/errors.ts";
-import { fetchTransport } from "./http/fetch-transport.ts";
-import type { Transport } from "./http/transport.ts";
-
-/** Sends requests with the platform's `fetch`. Replaces `http/node-transport.ts`. */
-export function nodeTransport(): Transport {
-  return fetchTransport(globalThis.fetch, systemClock);
-}
 
 /** Refuses `hostMounts`. Replaces `workspace/mount-workspace.ts`. */
 export function createMountWorkspace(_container: object, name: string): never {

@@ -1,4 +1,4 @@
-import { deepFreeze } from "../base/freeze.ts";
+import { createLazyField, deepFreeze } from "../base/freeze.ts";
 import type { Session } from "../session/session.ts";
 import { asHostedTool } from "../tools/as-hosted-tool.ts";
 import type { HostedTool } from "../tools/hosted-tool.ts";
@@ -6,7 +6,6 @@ import type { ToolPolicy } from "../tools/policy.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Attachment } from "./attachment.ts";
 import { disclosureTools } from "./disclosure-tools.ts";
-import { createLazyField } from "./lazy-field.ts";
 import type { BoundParams, PlacedSection } from "./outline.ts";
 import type { MatchedOverrides, ToolOverride } from "./overrides/overrides.ts";
 import type { PromptDescriptor } from "./prompt-descriptor.ts";

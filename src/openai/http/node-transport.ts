@@ -1,6 +1,7 @@
 import type { ClientRequest, Agent as HttpAgent, IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Readable } from "node:stream";
+import { findBuiltinModule } from "../../base/call-fence.ts";
 import { TransportClosedError, TransportTimeoutError } from "../errors/transport-errors.ts";
 import {
   type EncodedForm,
@@ -15,11 +16,9 @@ import {
  * without headers, and a turn with hosted tools can take longer. The client is loaded at the first request.
  */
 export function nodeTransport(): Transport {
-  let loading: Promise<SendHead> | null = null;
   let sendHead: SendHead | null = null;
   return async (request) => {
-    loading ??= openConnections();
-    sendHead ??= await loading;
+    sendHead ??= openConnections();
     const answer = await exchange(request, sendHead);
     const { statusCode: status = 0 } = answer;
     const getHeader = (name: string) => findHeader(answer.rawHeaders, name);
@@ -39,9 +38,10 @@ const MAX_CONNECT_MS = 30_000;
 const IDLE_MS = 30_000;
 const MAX_IDLE_CONNECTIONS = 1_024;
 
-async function openConnections(): Promise<SendHead> {
-  const { Agent, request: send } = await import("node:https");
-  // The class that the agent for HTTPS extends. An import of node:http takes 15 ms more: it also loads a WebSocket client.
+function openConnections(): SendHead {
+  // Not imported, so that bundles for other runtimes have no `node:` module.
+  const { Agent, request: send } = findBuiltinModule("node:https") as typeof import("node:https");
+  // The class that the agent for HTTPS extends. Loading node:http takes 15 ms more: it also loads a WebSocket client.
   const PlainAgent: typeof HttpAgent = Object.getPrototypeOf(Agent);
   const options = { keepAlive: true, timeout: IDLE_MS, maxFreeSockets: MAX_IDLE_CONNECTIONS };
   const agents = new Map([

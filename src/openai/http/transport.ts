@@ -108,14 +108,15 @@ function joinChunks(parts: readonly Uint8Array[], length: number): Uint8Array {
  */
 export function isNode(): boolean {
   const { process, navigator, Bun, Deno } = globalThis as {
-    process?: { versions?: { node?: unknown } };
+    process?: { versions?: { node?: unknown }; getBuiltinModule?: unknown };
     navigator?: { userAgent?: unknown };
     Bun?: unknown;
     Deno?: unknown;
   };
   const isWorker = navigator?.userAgent === "Cloudflare-Workers";
   const isOther = isWorker || Bun !== undefined || Deno !== undefined;
-  return typeof process?.versions?.node === "string" && !isOther;
+  const hasModules = typeof process?.getBuiltinModule === "function"; // sandboxes in Node lack it
+  return typeof process?.versions?.node === "string" && hasModules && !isOther;
 }
 
 /** Converts chunks to a lazy stream without a buffer. */
