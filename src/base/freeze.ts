@@ -29,8 +29,7 @@ export function deepFreeze<T>(value: T): T {
 /** Freezes plain data recursively, and remembers it, so that `deepFreeze` of an object around it skips it. */
 export function freezeOnce<T extends object>(value: T): T {
   if (finished.has(value)) return value;
-  deepFreeze(value);
-  finished.add(value);
+  if (isData(deepFreeze(value))) finished.add(value);
   return value;
 }
 
