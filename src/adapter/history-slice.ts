@@ -1,5 +1,5 @@
 import { WinkError } from "../base/errors.ts";
-import { copyAndFreeze, freezeOnce, isPlainObject } from "../base/freeze.ts";
+import { copyAndFreeze, deepFreeze, isPlainObject } from "../base/freeze.ts";
 import type { BusEvent } from "../session/event-map.ts";
 import type { Slice } from "../session/slice.ts";
 import type { HistoryStep } from "./model-client.ts";
@@ -84,8 +84,7 @@ export class ItemList<Item extends object = object> {
     }
     const isNewest = this.#items.length === kept && this.#length === kept;
     const items = isNewest ? this.#items : this.#items.slice(0, kept);
-    // The items are also part of the response's calls, which is frozen later.
-    for (const item of Object.freeze(added)) items.push(this.#keep(freezeOnce(item)));
+    for (const item of deepFreeze(added)) items.push(this.#keep(item));
     return new ItemList(items, this.#keep);
   }
 

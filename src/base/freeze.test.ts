@@ -4,7 +4,6 @@ import {
   createLazyField,
   deepFreeze,
   freezeChanged,
-  freezeOnce,
   isPlainObject,
 } from "./freeze.ts";
 
@@ -217,24 +216,5 @@ describe("createLazyField()", () => {
       Object.getOwnPropertyDescriptor(target, "report")?.get;
     expect(getGetter(one)).toBe(getGetter(other));
     expect([one, other]).toEqual([{ report: { a: 1 } }, { report: { b: 2 } }]);
-  });
-});
-
-describe("freezeOnce()", () => {
-  test("freezes everything in an object, and deepFreeze() skips it afterwards", () => {
-    let visits = 0;
-    const watched = new Proxy({} as Record<string, unknown>, {
-      ownKeys: (target) => {
-        visits += 1;
-        return Reflect.ownKeys(target);
-      },
-    });
-    const item = freezeOnce({ list: [{ deep: true }], watched });
-    expect(Object.isFrozen(item.list[0])).toBe(true);
-    const before = visits;
-    expect(freezeOnce(item)).toBe(item);
-    const whole = deepFreeze({ calls: [{ raw: item }] });
-    expect(Object.isFrozen(whole.calls[0])).toBe(true);
-    expect(visits).toBe(before);
   });
 });

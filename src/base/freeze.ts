@@ -17,7 +17,7 @@ export function deepFreeze<T>(value: T): T {
     for (const inner of Object.values(part)) {
       if (typeof inner !== "object" || !isData(inner)) continue;
       if (!Object.isFrozen(inner)) open.push(Object.freeze(inner));
-      else if (!revisited.has(inner) && !finished.has(inner)) {
+      else if (!revisited.has(inner)) {
         revisited.add(inner);
         open.push(inner);
       }
@@ -25,16 +25,6 @@ export function deepFreeze<T>(value: T): T {
   }
   return value;
 }
-
-/** Freezes plain data recursively, and remembers it, so that `deepFreeze` of an object around it skips it. */
-export function freezeOnce<T extends object>(value: T): T {
-  if (finished.has(value)) return value;
-  if (isData(deepFreeze(value))) finished.add(value);
-  return value;
-}
-
-/** Data that is frozen with everything in it. */
-const finished = new WeakSet<object>();
 
 /** Freezes the parts of `next` that are not in `before`. Shared parts are already frozen. */
 export function freezeChanged<T>(next: T, before: unknown): T {

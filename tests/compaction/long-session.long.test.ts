@@ -46,7 +46,9 @@ describe("a session of 2,000 turns", { timeout: 180_000 }, () => {
       lines.filter(({ is }) => is === "compacted").length,
     );
     expect(countRequests(late, "/responses/compact")).toBeGreaterThan(8);
-    expect(findHeapSize(lines, STEPS) - findHeapSize(lines, 500)).toBeLessThan(MEGABYTE);
+    // Until then, the engine still compiles and optimizes code.
+    const warm = findHeapSize(lines, STEPS / 2);
+    expect(findHeapSize(lines, STEPS) - warm).toBeLessThan(MEGABYTE / 2);
   });
 
   it("ends with the same result after it was killed midway", async () => {
