@@ -76,12 +76,18 @@ function exchange(request: HttpRequest, sendHead: SendHead): Promise<IncomingMes
     };
     const onAbort = () => fail(signal?.reason);
     signal?.addEventListener("abort", onAbort, { once: true });
+    let isClosed = false;
     const onTimeout = () => {
-      if (answer && waitsForReader(answer)) answer.socket.setTimeout(timeoutMs);
-      else
-        fail(
-          new TransportTimeoutError(answer ? "UND_ERR_BODY_TIMEOUT" : "UND_ERR_HEADERS_TIMEOUT"),
-        );
+      const { connecting, bytesRead } = sent.socket ?? {};
+      // What has arrived while this process was busy is read first. It restarts the socket's timer.
+      setImmediate(() => {
+        const { socket } = sent;
+        if (isClosed || socket?.connecting !== connecting || socket?.bytesRead !== bytesRead)
+          return;
+        if (answer && waitsForReader(answer)) return void answer.socket.setTimeout(timeoutMs);
+        const code = answer ? "UND_ERR_BODY_TIMEOUT" : "UND_ERR_HEADERS_TIMEOUT";
+        fail(new TransportTimeoutError(code));
+      });
     };
     sent.on("socket", (socket) => {
       socket.on("timeout", onTimeout);
@@ -89,6 +95,7 @@ function exchange(request: HttpRequest, sendHead: SendHead): Promise<IncomingMes
     });
     sent.on("error", (error) => reject(explainReset(error)));
     sent.on("close", () => {
+      isClosed = true;
       signal?.removeEventListener("abort", onAbort);
       sent.socket?.off("timeout", onTimeout);
     });
@@ -119,12 +126,16 @@ function limitConnecting(
   socket: Socket,
   { timeoutMs, fail }: { readonly timeoutMs: number; readonly fail: (error: Error) => void },
 ): void {
-  // Real time: a connection that hangs is independent of the clock.
-  const timer = setTimeout(
-    () => fail(new TransportTimeoutError("UND_ERR_CONNECT_TIMEOUT")),
-    Math.min(timeoutMs, MAX_CONNECT_MS),
-  );
-  const clear = () => clearTimeout(timer);
+  let isOver = false;
+  const expire = () => {
+    if (!isOver) fail(new TransportTimeoutError("UND_ERR_CONNECT_TIMEOUT"));
+  };
+  // Real time: a connection that hangs is independent of the clock. It may have opened while this process was busy.
+  const timer = setTimeout(() => setImmediate(expire), Math.min(timeoutMs, MAX_CONNECT_MS));
+  const clear = () => {
+    isOver = true;
+    clearTimeout(timer);
+  };
   socket.once("encrypted" in socket ? "secureConnect" : "connect", clear).once("close", clear);
 }
 
