@@ -47,16 +47,28 @@ function createWriter(file: SessionFile, known: number) {
   };
 }
 
+/** Reads a value in each round of the event loop until `work` has ended. A timer would miss what lasts under 1 ms. */
+async function watchUntil(work: Promise<unknown>, read: () => boolean): Promise<Set<boolean>> {
+  const seen = new Set<boolean>();
+  let watching = true;
+  const watch = () => {
+    seen.add(read());
+    if (watching) setImmediate(watch);
+  };
+  watch();
+  await work.finally(() => {
+    watching = false;
+  });
+  return seen;
+}
+
 const outdated = expect.stringContaining("has changed in its store since it was read");
 
 describe("SessionFile", () => {
   test("holds its lock during a write, and from a claim until its end", async () => {
     const file = openFile();
     const written = file.append(Buffer.from("{}\n"), undefined);
-    const seen = new Set<boolean>();
-    const watch = setInterval(() => seen.add(file.isLocked), 0);
-    await written;
-    clearInterval(watch);
+    const seen = await watchUntil(written, () => file.isLocked);
     expect([seen.has(true), file.isLocked]).toEqual([true, false]);
     await file.append(Buffer.from("{}\n"), undefined);
     const claim = await file.claim("me");
