@@ -89,7 +89,8 @@ function planChunks(folder: string, entryPoints: readonly string[]): ChunkPlan {
   const threads = graph.findLoaded([...workers, ...jobs]);
   const files = graph.findLoaded([at("files/index.js")]);
   const claude = graph.findLoaded([at("claude/index.js")]);
-  const workspace = graph.findLoaded(host);
+  const planning = graph.findLoaded(host);
+  const workspace = graph.findLoaded([...host, at("openai/workspace/container-workspace.js")]);
   // Chunks of entry points that run without Node have only such files. Files that need Node are imported through #host, and
   // has its own chunks, because it imports others of openai.
   const edge = graph.findReached(["index.js", "openai/index.js", "mcp/index.js"].map(at));
@@ -99,10 +100,13 @@ function planChunks(folder: string, entryPoints: readonly string[]): ChunkPlan {
   assign("base-files", intersect(edge, new Set([...threads, ...files, ...mounts])));
   assign("openai-base", intersect(edge, workspace));
   assignLazy(edge);
+  // What an import of openai/ needs of the workspace is apart from what its first use needs (decision 97).
+  assign("base-threads", intersect(planning, threads));
   assign("threads", threads);
+  assign("base-mounts", intersect(planning, new Set([...files, ...claude])));
   assign("files", files);
   assign("files", mounts);
-  assign("workspace", workspace);
+  assign("workspace", planning);
   assignByUsers(
     entryPoints.map((path) => [dirname(relative(folder, path)), graph.findLoaded([path])]),
     assign,

@@ -1,9 +1,8 @@
-import { closeSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
+import { closeSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { temporaryTree } from "../../tests/support/temporary-tree.ts";
-import { openNoFollow, replaceFile } from "./open-no-follow.ts";
+import { openNoFollow } from "./open-no-follow.ts";
 
 test("openNoFollow() opens a file, and refuses a symlink", () => {
   const folder = temporaryTree({ file: "text" });
@@ -12,25 +11,4 @@ test("openNoFollow() opens a file, and refuses a symlink", () => {
   expect(readFileSync(file, "utf8")).toBe("text");
   closeSync(file);
   expect(() => openNoFollow(join(folder, "link"))).toThrow("ELOOP");
-});
-
-test("replaceFile() replaces a file, and leaves it if that fails", async () => {
-  const folder = temporaryTree({ file: "old" });
-  const path = join(folder, "file");
-  await replaceFile(path, (temporary) => writeFile(temporary, "new"));
-  expect(readFileSync(path, "utf8")).toBe("new");
-  const fill = async (temporary: string) => {
-    await writeFile(temporary, "torn");
-    throw new Error("the disk is full");
-  };
-  await expect(replaceFile(path, fill)).rejects.toThrow("the disk is full");
-  const missing = replaceFile(join(folder, "none/file"), (temporary) => writeFile(temporary, ""));
-  await expect(missing).rejects.toThrow("ENOENT");
-  mkdirSync(join(folder, "folder"));
-  const folderInTheWay = replaceFile(join(folder, "folder"), (temporary) =>
-    writeFile(temporary, ""),
-  );
-  await expect(folderInTheWay).rejects.toThrow("EISDIR");
-  expect(readdirSync(folder).sort()).toEqual(["file", "folder"]);
-  expect(readFileSync(path, "utf8")).toBe("new");
 });

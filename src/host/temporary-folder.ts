@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import {
   closeSync,
   constants,
@@ -18,6 +17,7 @@ import { isPlainObject } from "../base/freeze.ts";
 import { parseJson, readNumber, readStringOrNull } from "../base/json.ts";
 import { isAlive, readProcessStat } from "./process-identity.ts";
 import { OWNER_FILE, removeFolder } from "./remove-tree.ts";
+import { chooseTemporaryPath, getFilesPath, TEMPORARY_PREFIX } from "./temporary-path.ts";
 import { toFilesystemErrorWithRemedy } from "./to-filesystem-error.ts";
 
 /** A folder in the host's temporary folder that records which process owns it. */
@@ -31,10 +31,9 @@ export interface TemporaryFolder {
   remove(): Promise<void>;
 }
 
-/** Chooses the path of a temporary folder without creating it. */
-export function reserveFolder(): TemporaryFolder {
-  const home = join(tmpdir(), `${PREFIX}${randomBytes(8).toString("hex")}`);
-  const files = join(home, "files");
+/** Plans a temporary folder without creating it. */
+export function reserveFolder(home = chooseTemporaryPath()): TemporaryFolder {
+  const files = getFilesPath(home);
   let isCreated = false;
   return Object.freeze({
     home,
@@ -65,7 +64,7 @@ export interface SweepOptions {
  * is returned only once.
  */
 export async function sweepAbandonedFolders({
-  prefix = PREFIX,
+  prefix = TEMPORARY_PREFIX,
   release,
 }: SweepOptions = {}): Promise<readonly string[]> {
   const folder = tmpdir();
@@ -94,7 +93,6 @@ function isProtected(folder: string): boolean {
   return (mode & writableByOthers) === 0 || (mode & sticky) !== 0;
 }
 
-const PREFIX = "wink-workspace-";
 const REMEDY = "set TMPDIR to a writable folder with enough space";
 
 function createHome(home: string): void {

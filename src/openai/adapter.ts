@@ -20,6 +20,7 @@ import { downloadCitedFile } from "./http/download-cited-file.ts";
 import { EgressLog } from "./http/egress-log.ts";
 import { recordRequests } from "./http/record-requests.ts";
 import type { OpenAIContainerWorkspaceSection } from "./workspace/container-workspace-section.ts";
+import type { WorkspaceLoader } from "./workspace/workspace-loader.ts";
 
 /**
  * Runs prompts on OpenAI's Responses API.
@@ -66,15 +67,16 @@ export class OpenAIAdapter implements ProviderAdapter {
   ): Promise<PromptResponse<Output>> {
     const given = completeEvaluateOptions(prompt, options);
     const { throttle, clock, logger, random } = this.#settings;
-    const workspaces = findWorkspaces(prompt);
+    const sections = findWorkspaces(prompt);
     const { session, continue: continues = false } = given;
     const limit = { [maxThrottleWaitMs]: given[maxThrottleWaitMs] };
     const egress = new EgressLog();
     const client = recordRequests(this.#settings.client, egress);
     const settings = { ...this.#settings, ...limit, client, egress, prompt, session, continues };
-    const conversation = new Conversation(settings, workspaces);
-    const held = workspaces[0]?.workspace.hold(clock);
+    const held = sections[0]?.files.hold(clock);
     try {
+      const workspaces = sections.length > 0 ? await Promise.all(sections.map(loadWorkspace)) : [];
+      const conversation = new Conversation(settings, workspaces);
       return await evaluate(prompt, conversation, {
         ...given,
         toolChoice: given.toolChoice ?? this.#settings.toolChoice,
@@ -117,11 +119,21 @@ export class OpenAIAdapter implements ProviderAdapter {
   }
 }
 
-function findWorkspaces(prompt: Prompt): readonly PromptWorkspace[] {
+/** A section of a prompt with a workspace. */
+interface FoundWorkspace {
+  readonly path: string;
+  readonly files: WorkspaceLoader;
+}
+
+function findWorkspaces(prompt: Prompt): readonly FoundWorkspace[] {
   const outline = prompt?.template?.outline ?? [];
   return outline.flatMap(({ path, section }) =>
-    isContainerSection(section) ? [{ path, workspace: section.workspace }] : [],
+    isContainerSection(section) ? [{ path, files: section.workspace }] : [],
   );
+}
+
+async function loadWorkspace({ path, files }: FoundWorkspace): Promise<PromptWorkspace> {
+  return { path, workspace: await files.load() };
 }
 
 /** Does not import the section's class, which needs Node. */

@@ -133,7 +133,7 @@ print(os.path.islink("a.txt"))`,
   it("does not change the mirror if the file was written on the host since", async () => {
     const { fixture, section, files } = await createFixture([`os.chmod("a.txt", 0o755)`, PRINT]);
     await fixture.evaluate(section);
-    section.workspace.touch("p/a.txt");
+    (await section.workspace.load()).touch("p/a.txt");
     expect(await readModes(section, "p/a.txt")).toEqual(["644"]);
     await fixture.evaluate(section);
     expect(fixture.readOutputs().at(-1)).toContain("a.txt 644\n");

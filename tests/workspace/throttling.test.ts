@@ -5,7 +5,7 @@ import { fakeClock } from "weakincentives/testing";
 import { planMounts } from "../../src/files/mounts/plan-mounts.ts";
 import type { OpenAIClient } from "../../src/openai/http/client.ts";
 import { resolveContainerSettings } from "../../src/openai/workspace/container-config.ts";
-import { ContainerWorkspace } from "../../src/openai/workspace/container-workspace.ts";
+import { WorkspaceLoader } from "../../src/openai/workspace/workspace-loader.ts";
 import {
   createInterceptionFixture,
   type InterceptedRequest,
@@ -208,11 +208,12 @@ describe("a ContainerManager", () => {
 
 /** Creates a file system without a prompt that does not really wait between attempts. */
 function createFilesystem(client: OpenAIClient): ContainerFilesystem {
-  const workspace = new ContainerWorkspace(
+  const files = new WorkspaceLoader(
     {
       plan: planMounts([], { allowedHostRoots: [] }),
       settings: resolveContainerSettings(),
       name: "test",
+      archive: "test.tar",
       unpack: "files",
       syncPolicy: "never",
       syncDestination: null,
@@ -222,8 +223,8 @@ function createFilesystem(client: OpenAIClient): ContainerFilesystem {
     },
     fakeClock({ skipsSleep: true }),
   );
-  onTestFinished(async () => void (await workspace.cleanup()));
-  return new ContainerFilesystem(workspace);
+  onTestFinished(async () => void (await files.cleanup()));
+  return new ContainerFilesystem(files);
 }
 
 describe("a ContainerFilesystem without a prompt", () => {

@@ -102,8 +102,9 @@ function createSharedFiles(
   const { syncDestination = null, onConflict = "keep" } = options;
   const syncPolicy = resolveSyncPolicy(options);
   const { session, key: section = "workspace", persistDir = null } = options;
-  const keeper = new WorkspaceKeeper({ session, section, persistDir });
-  const plan = planWorkspace(keeper, mounts, { allowedHostRoots, allowSecrets });
+  const kept = { session, section, persistDir };
+  const plan = planWorkspace(kept, mounts, { allowedHostRoots, allowSecrets });
+  const keeper = new WorkspaceKeeper(kept);
   const settings = { plan, syncPolicy, syncDestination, onConflict, keeper };
   return { workspace: new HostWorkspace(settings), text: renderWorkspaceText(plan) };
 }

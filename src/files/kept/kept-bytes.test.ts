@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { FilesystemError } from "../../base/filesystem-error.ts";
 import { fillKeptFolder, forEachContent, readKeptBytes } from "./kept-bytes.ts";
-import { readManifest } from "./manifest.ts";
+import { readManifest } from "./read-manifest.ts";
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 const toState = (text: string) => ({ digest: sha256(text), bytes: text.length, mode: 0o644 });

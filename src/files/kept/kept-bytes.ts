@@ -8,7 +8,7 @@ import { toFilesystemErrorWithRemedy } from "../../host/to-filesystem-error.ts";
 import type { FileState, TreeState } from "../tree-state.ts";
 import { TEMPORARY_PREFIX } from "./blob-writer.ts";
 import { BLOBS } from "./kept-folder.ts";
-import { writeManifest } from "./manifest.ts";
+import { writeManifest } from "./write-manifest.ts";
 
 /** The content of a file, without its permissions. */
 export type FileContent = Pick<FileState, "digest" | "bytes">;

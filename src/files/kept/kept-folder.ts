@@ -9,9 +9,10 @@ import type { SyncFailure } from "../sync/sync-failure.ts";
 import { isSameState, type TreeState } from "../tree-state.ts";
 import { TEMPORARY_PREFIX } from "./blob-writer.ts";
 import { type KnownFile, keepTreeJob } from "./keep-tree.ts";
-import { readManifest, writeManifest } from "./manifest.ts";
 import { preparePrivateFolder } from "./private-folder.ts";
+import { readKeptState } from "./read-manifest.ts";
 import { type RestoredTree, type RestoreTreeTask, restoreTreeJob } from "./restore-tree.ts";
+import { writeManifest } from "./write-manifest.ts";
 
 /** The result of {@link KeptFolder.keep}. */
 export interface KeptState {
@@ -61,7 +62,7 @@ export class KeptFolder {
 
   /** Reads the kept files: the last tree, or the files as they were mounted. Returns `null` if there is nothing. */
   read(which: "manifest" | "mounted"): TreeState | null {
-    return this.path === null ? null : readManifest(join(this.path, `${which}.json`));
+    return this.path === null ? null : readKeptState(this.path, which);
   }
 
   /** Keeps the files below `folder`. If that fails, the files of the last `keep` are still kept. */

@@ -19,6 +19,7 @@ import type { WireItem, WireTool } from "../wire.ts";
 import type { ContainerWorkspace } from "../workspace/container-workspace.ts";
 import { createMountWorkspace } from "../workspace/mount-workspace.ts";
 import { collectPrintedOutput } from "../workspace/run-python.ts";
+import type { WorkspaceLoader } from "../workspace/workspace-loader.ts";
 import { checkContainers } from "./check-containers.ts";
 import type { ConversationSettings } from "./conversation-settings.ts";
 import { RetainedContainers } from "./retained-containers.ts";
@@ -51,8 +52,10 @@ export class ConversationContainer {
   readonly #workspaces: readonly PromptWorkspace[];
   readonly #publish: (event: AdapterEvent) => void;
   #workspace: ContainerWorkspace | null;
-  /** Created from a tool's `hostMounts`, only for this conversation. */
-  #ownWorkspace: ContainerWorkspace | null = null;
+  /** A tool's `hostMounts`, only for this conversation. The first request creates a workspace from them. */
+  #mounts: WorkspaceLoader | null = null;
+  /** The containers in which this evaluation's calls ran in another process, if it is resumed. */
+  #earlierContainers: readonly string[] | null = null;
   #keepAliveHold: Disposable | null = null;
   /** Tracks containers that retain data in `zdrMode`; `null` in other modes. */
   readonly #retained: RetainedContainers | null;
@@ -85,16 +88,16 @@ export class ConversationContainer {
   /** The environment that codecs serialize tools for. */
   get env(): CodecEnv {
     const { model } = this.#settings;
-    const workspace = this.#workspace;
-    if (!workspace) return { model, containerId: null };
-    const { memoryLimit, networkPolicy } = workspace.containerSettings;
+    const files = this.#workspace ?? this.#mounts;
+    if (!files) return { model, containerId: null };
+    const { memoryLimit, networkPolicy } = files.containerSettings;
     const auto = { memoryLimit, ...(networkPolicy && { networkPolicy }) };
     return { model, containerId: this.#containerId, auto };
   }
 
   /** Whether there is no container to prepare, keep or remove, now and at the end. */
   get isIdle(): boolean {
-    return this.#workspace === null && this.#retained === null;
+    return this.#workspace === null && this.#mounts === null && this.#retained === null;
   }
 
   /** The ids of the adapter's containers that no longer exist. */
@@ -115,12 +118,11 @@ export class ConversationContainer {
       return;
     }
     const mounting = used.find(({ container }) => container.mounted !== null);
-    if (!mounting?.container.mounted || this.#ownWorkspace) return;
+    if (!mounting?.container.mounted || this.#mounts) return;
     const mounts = createMountWorkspace(mounting.container.mounted, mounting.tool.name);
     this.#introduction = mounts.text;
-    this.#ownWorkspace = mounts.workspace;
-    this.#keepAliveHold = this.#ownWorkspace.hold(clock);
-    this.#workspace = this.#ownWorkspace;
+    this.#mounts = mounts.files;
+    this.#keepAliveHold = mounts.files.hold(clock);
   }
 
   /** Checks once that the containers whose ids the caller passed exist, before a request that uses them fails. */
@@ -147,8 +149,7 @@ export class ConversationContainer {
     for (const { role, content } of history)
       if (role === "developer" && typeof content === "string") this.#sentNotes.add(content);
     const ids = calls.map(getContainerId).filter((id) => id !== null);
-    for (const id of ids.reverse())
-      if (!this.#callerContainers.has(id)) this.#ownWorkspace?.loseEarlier(id);
+    this.#earlierContainers = ids.reverse().filter((id) => !this.#callerContainers.has(id));
   }
 
   /**
@@ -159,6 +160,7 @@ export class ConversationContainer {
     promptName: string,
     { signal, isSubmitted }: { readonly signal: AbortSignal; readonly isSubmitted: boolean },
   ): Promise<readonly string[]> {
+    if (this.#mounts && !this.#workspace) await this.#openMounts(this.#mounts);
     const workspace = this.#workspace;
     if (!workspace) {
       await this.#removeLeftovers();
@@ -267,7 +269,7 @@ export class ConversationContainer {
   findMemoryLimit({ hostedCalls }: Turn, tools: readonly WireTool[] = []): string | undefined {
     const kind = hostedCalls.find(({ containerId }) => containerId !== undefined)?.kind;
     if (kind === undefined && !this.#billed) return undefined;
-    const { memoryLimit } = this.#workspace?.containerSettings ?? {};
+    const { memoryLimit } = (this.#workspace ?? this.#mounts)?.containerSettings ?? {};
     return memoryLimit ?? readMemoryLimit(tools, kind ?? "") ?? undefined;
   }
 
@@ -294,9 +296,18 @@ export class ConversationContainer {
   /** Removes the files and containers that were created only for this conversation. */
   async close(): Promise<void> {
     this.#keepAliveHold?.[Symbol.dispose]();
-    await this.#ownWorkspace?.cleanup();
+    await this.#mounts?.cleanup();
     if (!this.#workspace) await this.#removeLeftovers(); // a stored answer needs no request before
     await this.#retained?.removeAll();
+  }
+
+  async #openMounts(mounts: WorkspaceLoader): Promise<void> {
+    const workspace = await mounts.load();
+    this.#workspace = workspace;
+    if (this.#earlierContainers === null) return;
+    this.#bind(workspace);
+    workspace.onResumed();
+    for (const id of this.#earlierContainers) workspace.loseEarlier(id);
   }
 
   /** Lets the workspace use this conversation's client and events. */

@@ -19,7 +19,9 @@ import type { SyncReport } from "../../files/sync/sync-report.ts";
 import { checkSingleLine } from "../../tools/config-checks.ts";
 import type { OpenAIClient } from "../http/client.ts";
 import { type ContainerConfig, resolveContainerSettings } from "./container-config.ts";
-import { ContainerWorkspace } from "./container-workspace.ts";
+import type { ContainerWorkspace } from "./container-workspace.ts";
+import { createUploadName } from "./python-snippets.ts";
+import { WorkspaceLoader } from "./workspace-loader.ts";
 
 /** The options of a standalone `ContainerFilesystem`, used without a prompt. */
 export interface ContainerFilesystemOptions {
@@ -70,24 +72,23 @@ export interface DownloadAllOptions {
 export class ContainerFilesystem implements Filesystem {
   /** Always `false`. */
   readonly readOnly = false;
-  readonly #workspace: ContainerWorkspace;
+  readonly #files: WorkspaceLoader;
   readonly #lock = new SharedLock();
   /** The paths touched since each snapshot that has not been released. */
   readonly #touchedSince = new Map<FsSnapshot, Set<string>>();
 
-  constructor(options: ContainerFilesystemOptions | ContainerWorkspace) {
-    this.#workspace =
-      options instanceof ContainerWorkspace ? options : createStandaloneWorkspace(options);
+  constructor(options: ContainerFilesystemOptions | WorkspaceLoader) {
+    this.#files = options instanceof WorkspaceLoader ? options : createStandaloneFiles(options);
   }
 
   /** The container's id, or `null` before the first use. */
   get containerId(): string | null {
-    return this.#workspace.containerId;
+    return this.#files.containerId;
   }
 
   /** Creates the container with all files if there is none. Returns its id. */
   async ensureContainer(): Promise<string> {
-    return await this.#workspace.container.ensure();
+    return await (await this.#files.load()).container.ensure();
   }
 
   /** Reads lines of a text file: `limit` lines from line `offset`. */
@@ -171,7 +172,7 @@ export class ContainerFilesystem implements Filesystem {
   /** Creates a restore point for changes through this object. Release it when it is no longer needed. */
   async snapshot(): Promise<FsSnapshot> {
     return await this.#lock.runExclusive(async () => {
-      const snapshot = await (await this.#workspace.getHostFilesystem()).snapshot();
+      const snapshot = await (await this.#getMirror()).snapshot();
       this.#touchedSince.set(snapshot, new Set());
       return snapshot;
     });
@@ -180,14 +181,15 @@ export class ContainerFilesystem implements Filesystem {
   /** Undoes the changes made through this object since the snapshot. */
   async restore(snapshot: FsSnapshot): Promise<void> {
     await this.#lock.runExclusive(async () => {
-      const host = await this.#workspace.getHostFilesystem();
-      for (const path of this.#touchedSince.get(snapshot) ?? []) this.#workspace.touch(path);
+      const workspace = await this.#files.load();
+      const host = await workspace.getHostFilesystem();
+      for (const path of this.#touchedSince.get(snapshot) ?? []) workspace.touch(path);
       await host.restore(snapshot);
       const later = [...this.#touchedSince.keys()];
       for (const one of later.slice(later.indexOf(snapshot) + 1)) this.#touchedSince.delete(one);
       this.#touchedSince.set(snapshot, new Set());
       // The mirror is already restored. If this upload fails, the next request repeats it.
-      await this.#workspace.push().catch(() => {});
+      await workspace.push().catch(() => {});
     });
   }
 
@@ -195,7 +197,7 @@ export class ContainerFilesystem implements Filesystem {
   async release(snapshot: FsSnapshot): Promise<void> {
     await this.#lock.runExclusive(async () => {
       this.#touchedSince.delete(snapshot);
-      await (await this.#workspace.getHostFilesystem()).release(snapshot);
+      await (await this.#getMirror()).release(snapshot);
     });
   }
 
@@ -204,19 +206,17 @@ export class ContainerFilesystem implements Filesystem {
    * decides. The next download to the same folder replaces the files that this one wrote.
    */
   async downloadAll(directory: string, options: DownloadAllOptions = {}): Promise<SyncReport> {
-    return await this.#workspace.downloadAll(directory, options.onConflict);
+    return await (await this.#files.load()).downloadAll(directory, options.onConflict);
   }
 
   /** Removes the temporary local files. The container expires at the provider. */
   async cleanup(): Promise<void> {
-    await this.#workspace.cleanup();
+    await this.#files.cleanup();
   }
 
   async #readMirror<Result>(work: (host: HostFilesystem) => Promise<Result>): Promise<Result> {
     await this.#refresh();
-    return await this.#lock.runShared(
-      async () => await work(await this.#workspace.getHostFilesystem()),
-    );
+    return await this.#lock.runShared(async () => await work(await this.#getMirror()));
   }
 
   /** Changes the mirror and uploads the change. If the upload fails, the mirror is restored. */
@@ -225,58 +225,69 @@ export class ContainerFilesystem implements Filesystem {
     work: (host: HostFilesystem) => Promise<void>,
     isFolder: (host: HostFilesystem) => Promise<boolean> = async () => false,
   ): Promise<void> {
-    await this.#refresh();
+    const workspace = await this.#refresh();
     await this.#lock.runExclusive(async () => {
-      const host = await this.#workspace.getHostFilesystem();
+      const host = await workspace.getHostFilesystem();
       const before = await host.snapshot();
       try {
         // Marked before the write, so that a download in the meantime does not overwrite it.
-        this.#markTouched(path, await isFolder(host));
+        this.#markTouched(workspace, path, await isFolder(host));
         await work(host);
-        await this.#pushOrRestore(host, before);
+        await pushOrRestore(workspace, host, before);
       } finally {
         await host.release(before);
       }
     });
   }
 
-  async #pushOrRestore(host: HostFilesystem, before: FsSnapshot): Promise<void> {
-    try {
-      await this.#workspace.push();
-    } catch (error) {
-      await host.restore(before);
-      throw error;
-    }
+  async #getMirror(): Promise<HostFilesystem> {
+    return await (await this.#files.load()).getHostFilesystem();
   }
 
-  async #refresh(): Promise<void> {
-    await this.#workspace.resumeEarlier();
-    await this.#workspace.container.ensure();
-    await this.#workspace.refresh();
+  async #refresh(): Promise<ContainerWorkspace> {
+    const workspace = await this.#files.load();
+    await workspace.resumeEarlier();
+    await workspace.container.ensure();
+    await workspace.refresh();
+    return workspace;
   }
 
-  #markTouched(path: string, isFolder: boolean): void {
+  #markTouched(workspace: ContainerWorkspace, path: string, isFolder: boolean): void {
     const at = normalizePath(path);
     const touched = isFolder ? [`${at}/`] : [at];
     // Parent folders may be new.
     if (isFolder) touched.push(...listAncestors(at).map((folder) => `${folder}/`));
-    for (const one of touched) this.#workspace.touch(one);
+    for (const one of touched) workspace.touch(one);
     for (const set of this.#touchedSince.values()) {
       for (const one of touched) set.add(one);
     }
   }
 }
 
+async function pushOrRestore(
+  workspace: ContainerWorkspace,
+  host: HostFilesystem,
+  before: FsSnapshot,
+): Promise<void> {
+  try {
+    await workspace.push();
+  } catch (error) {
+    await host.restore(before);
+    throw error;
+  }
+}
+
 /** Creates a workspace without a prompt. No model can unpack an archive, so files are uploaded one by one. */
-function createStandaloneWorkspace(options: ContainerFilesystemOptions): ContainerWorkspace {
+function createStandaloneFiles(options: ContainerFilesystemOptions): WorkspaceLoader {
   checkKnownKeys(options, "ContainerFilesystem", filesystemKeys, PromptValidationError);
   const { client, containerConfig, tarballPath, localRoot } = options;
   if (tarballPath !== undefined) checkSingleLine(tarballPath, "ContainerFilesystem.tarballPath");
   if (localRoot !== undefined) checkSingleLine(localRoot, "ContainerFilesystem.localRoot");
-  return new ContainerWorkspace({
+  return new WorkspaceLoader({
     plan: planMounts([], { allowedHostRoots: "any" }),
     settings: resolveContainerSettings(containerConfig, "ContainerFilesystem.containerConfig"),
     name: "weakincentives",
+    archive: createUploadName("tar"),
     unpack: "files",
     syncPolicy: "never",
     syncDestination: null,

@@ -2,9 +2,9 @@ import { checkOptions } from "../../base/check-names.ts";
 import { PromptValidationError } from "../../base/errors.ts";
 import type { MountPlan } from "../../files/mounts/mount-plan.ts";
 import { resolveSyncPolicy, type SyncPolicy } from "../../files/sync/sync-policy.ts";
+import type { KeeperOptions } from "../../prompt/sections/find-kept-mounts.ts";
 import { MountedSection, type SharedFiles } from "../../prompt/sections/mounted-section.ts";
 import { planWorkspace } from "../../prompt/sections/plan-workspace.ts";
-import { WorkspaceKeeper } from "../../prompt/sections/workspace-keeper.ts";
 import {
   checkSyncOptions,
   type WorkspaceSectionOptions,
@@ -27,8 +27,9 @@ import {
   resolveContainerSettings,
 } from "./container-config.ts";
 import { ContainerFilesystem } from "./container-filesystem.ts";
-import { ContainerWorkspace, createArchiveName } from "./container-workspace.ts";
+import { createUploadName } from "./python-snippets.ts";
 import type { Unpack } from "./transfer-strategy.ts";
+import { WorkspaceLoader } from "./workspace-loader.ts";
 import { workspaceText } from "./workspace-text.ts";
 
 /** The options of an `OpenAIContainerWorkspaceSection`. */
@@ -100,7 +101,7 @@ export class OpenAIContainerWorkspaceSection extends MountedSection<
 }
 
 /** A workspace whose files tools on the host can use too. */
-class MountedContainer extends ContainerWorkspace {
+class MountedContainer extends WorkspaceLoader {
   readonly filesystem = new ContainerFilesystem(this);
 }
 
@@ -122,11 +123,12 @@ function createFiles(
     options.containerConfig ?? {},
     `${NAME}.containerConfig`,
   );
-  const keeper = createKeeper(options);
-  const plan = createMountPlan(options, settings, keeper);
+  const { key: section = "workspace", persistDir = null } = options;
+  const kept = { session, section, persistDir };
+  const plan = createMountPlan(options, settings, kept);
   if (unpack === "files") checkSingleUploads(plan.files.map(({ mountPath }) => mountPath));
   checkUploadSizes(plan, unpack);
-  const archive = createArchiveName();
+  const archive = createUploadName("tar");
   const workspace = new MountedContainer({
     plan,
     settings,
@@ -137,18 +139,10 @@ function createFiles(
     syncDestination: options.syncDestination ?? null,
     onConflict: options.onConflict,
     deleteOnCleanup,
-    keeper,
+    kept,
     client: options.client ?? null,
   });
   return { workspace, text: workspaceText(plan, unpack, archive) };
-}
-
-function createKeeper({
-  session,
-  key: section = "workspace",
-  persistDir,
-}: OpenAIContainerWorkspaceSectionOptions): WorkspaceKeeper {
-  return new WorkspaceKeeper({ session, section, persistDir: persistDir ?? null });
 }
 
 const refuse = PromptValidationError.at(NAME);
@@ -156,7 +150,7 @@ const refuse = PromptValidationError.at(NAME);
 function createMountPlan(
   options: OpenAIContainerWorkspaceSectionOptions,
   { mode }: ContainerSettings,
-  keeper: WorkspaceKeeper,
+  kept: KeeperOptions,
 ): MountPlan {
   const { mounts = [], allowSecrets } = options;
   const hasMounts = Array.isArray(mounts) && mounts.length > 0; // planMounts() rejects other values
@@ -170,7 +164,7 @@ function createMountPlan(
     throw refuse("allowedHostRoots", undefined, rule, remedy);
   }
   const { allowedHostRoots = [] } = options;
-  return planWorkspace(keeper, mounts, { allowedHostRoots, allowSecrets });
+  return planWorkspace(kept, mounts, { allowedHostRoots, allowSecrets });
 }
 
 function checkWorkspaceClient(value: unknown, field: string): void {

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { type Clock, systemClock } from "../../base/clock.ts";
-import { getErrorMessage, WinkError } from "../../base/errors.ts";
+import { getErrorMessage } from "../../base/errors.ts";
 import type { TokenUsage } from "../../base/usage.ts";
 import { WorkspaceChanges } from "../../files/changes/workspace-changes.ts";
 import { WorkspaceDiff } from "../../files/changes/workspace-diff.ts";
@@ -13,11 +13,12 @@ import type { SyncFailure } from "../../files/sync/sync-failure.ts";
 import { notSynced, type SyncReport } from "../../files/sync/sync-report.ts";
 import { createSyncFolder } from "../../files/sync/sync-to.ts";
 import { reserveFolder } from "../../host/temporary-folder.ts";
+import type { KeeperOptions } from "../../prompt/sections/find-kept-mounts.ts";
 import {
   type CleanupOptions,
   createCleanedUpError,
-  createInUseError,
 } from "../../prompt/sections/mounted-section.ts";
+import { WorkspaceKeeper } from "../../prompt/sections/workspace-keeper.ts";
 import type { WorkspaceManifest } from "../../prompt/sections/workspace-slice.ts";
 import type { ContainerSettings } from "./container-config.ts";
 import { ContainerLifecycle } from "./container-lifecycle.ts";
@@ -30,7 +31,6 @@ import {
 import { KeepAlive } from "./keep-alive.ts";
 import { KeptFiles, type ResumeOptions } from "./kept-files.ts";
 import { Mirror } from "./mirror.ts";
-import { createUploadName } from "./python-snippets.ts";
 import { type WorkspaceBinding, WorkspaceConnection } from "./workspace-connection.ts";
 import type {
   BindingOptions,
@@ -65,33 +65,27 @@ export class ContainerWorkspace {
   #isTransient = false;
   /** Mounts with globs that match nothing, until a warning is logged. */
   readonly #previewsToWarnAbout: HostMountPreview[];
-  #userCount = 1;
   #cleanupResult: Promise<SyncReport> | null = null;
   #syncedDir: string | null = null;
   /** Whether the container has changes that could not be downloaded on cleanup. */
   #hasUnsavedChanges = false;
 
   constructor(options: WorkspaceSettings, clock: Clock = systemClock) {
-    const {
-      plan,
-      unpack,
-      settings,
-      name,
-      client,
-      archive = createArchiveName(),
-      standalone,
-    } = options;
+    const { plan, unpack, settings, name, client, archive, standalone } = options;
     this.plan = plan;
     this.#previewsToWarnAbout = plan.previews.filter(({ unmatched }) => unmatched.length > 0);
     this.#settings = options;
     this.#connection = new WorkspaceConnection(client, clock);
     const { root, tarballPath } = standalone ?? {};
     const source = root === undefined ? { plan } : { root };
-    const keeper = options.keeper?.isActive ? options.keeper : null;
+    const keeper = openKeeper(options.kept);
     const restore = keeper
       ? (folder: string, originals: string) => keeper.restore(folder, originals)
       : undefined;
-    this.#mirror = new Mirror(reserveFolder(), source, { tarball: tarballPath, restore });
+    this.#mirror = new Mirror(reserveFolder(options.home), source, {
+      tarball: tarballPath,
+      restore,
+    });
     this.#changes = new WorkspaceChanges(this.#mirror, options.onConflict);
     const parts = { connection: this.#connection, mirror: this.#mirror };
     const tracksCodeRuns = standalone === undefined;
@@ -250,14 +244,6 @@ export class ContainerWorkspace {
     return this.#connection.takeUsage();
   }
 
-  /** Registers another section that uses the workspace. */
-  share(): this {
-    if (this.#userCount === 0)
-      throw new WinkError("The workspace was cleaned up. Create a new one.");
-    this.#userCount += 1;
-    return this;
-  }
-
   /** Called when a path was changed locally and must be sent to the container. Folders end in `/`. */
   touch(path: string): void {
     this.#keptFiles?.onTouched();
@@ -305,15 +291,8 @@ export class ContainerWorkspace {
     return await this.#changes.diff();
   }
 
-  /** Throws if an evaluation uses the files and the next cleanup would remove them. */
-  checkIdle(): void {
-    if (this.#keepAlive.isHeld && this.#userCount === 1) throw createInUseError();
-  }
-
   /** Syncs the files if configured, and removes everything temporary. */
   async cleanup({ isContinued = false }: CleanupOptions = {}): Promise<SyncReport> {
-    this.#userCount -= 1;
-    if (this.#userCount > 0) return notSynced;
     this.#cleanupResult ??= this.#runCleanup(isContinued);
     return await this.#cleanupResult;
   }
@@ -394,9 +373,10 @@ export class ContainerWorkspace {
   }
 }
 
-const NO_LISTENER = () => null;
-
-/** Creates a unique file name for a workspace's archive. */
-export function createArchiveName(): string {
-  return createUploadName("tar");
+/** Returns `null` if there is nowhere to keep the files. */
+function openKeeper(kept: KeeperOptions | undefined): WorkspaceKeeper | null {
+  const keeper = kept ? new WorkspaceKeeper(kept) : null;
+  return keeper?.isActive ? keeper : null;
 }
+
+const NO_LISTENER = () => null;

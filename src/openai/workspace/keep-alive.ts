@@ -22,11 +22,6 @@ export class KeepAlive {
     this.#intervalMs = (expiresAfterMinutes * 60_000) / 3;
   }
 
-  /** Whether an evaluation holds the container. */
-  get isHeld(): boolean {
-    return this.#holdCount > 0;
-  }
-
   /** Prevents the container from expiring until the returned hold is disposed. */
   hold(clock: Clock): Disposable {
     this.#holdCount += 1;

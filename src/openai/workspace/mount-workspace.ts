@@ -5,12 +5,13 @@ import { planMounts } from "../../files/mounts/plan-mounts.ts";
 import type { AutoContainerConfig } from "../../tools/hosted/code-interpreter.ts";
 import { checkUploadSizes } from "./check-upload-sizes.ts";
 import { resolveContainerSettings } from "./container-config.ts";
-import { ContainerWorkspace, createArchiveName } from "./container-workspace.ts";
+import { createUploadName } from "./python-snippets.ts";
+import { WorkspaceLoader } from "./workspace-loader.ts";
 import { workspaceText } from "./workspace-text.ts";
 
 /** A workspace with the `hostMounts` of a tool, and the text that describes its files to the model. */
 export interface MountWorkspace {
-  readonly workspace: ContainerWorkspace;
+  readonly files: WorkspaceLoader;
   readonly text: string;
 }
 
@@ -28,13 +29,13 @@ export function createMountWorkspace(container: AutoContainerConfig, name: strin
   }
   const plan = planToolMounts(hostMounts, allowedHostRoots, field);
   checkUploadSizes(plan, "bootstrap");
-  const archive = createArchiveName();
+  const archive = createUploadName("tar");
   const settings = resolveContainerSettings(
     { memoryLimit, networkPolicy },
     field,
     container.fileIds,
   );
-  const workspace = new ContainerWorkspace({
+  const files = new WorkspaceLoader({
     plan,
     settings,
     archive,
@@ -45,7 +46,7 @@ export function createMountWorkspace(container: AutoContainerConfig, name: strin
     deleteOnCleanup: false,
     client: null,
   });
-  return { workspace, text: workspaceText(plan, "bootstrap", archive) };
+  return { files, text: workspaceText(plan, "bootstrap", archive) };
 }
 
 /** Plans the mounts of a tool. Errors name the tool's own fields. */

@@ -10,6 +10,7 @@ import { reserveFolder } from "../../host/temporary-folder.ts";
 import { ContainerCalls } from "../http/container-calls.ts";
 import { Mirror } from "./mirror.ts";
 import { createUploadName } from "./python-snippets.ts";
+import { sendFolder } from "./transfer/send-folder.ts";
 import { WorkspaceConnection } from "./workspace-connection.ts";
 
 async function createUploadStage() {
@@ -20,8 +21,9 @@ async function createUploadStage() {
   const calls = new ContainerCalls(stage.client);
   const { id: containerId } = await calls.create({ name: "test" });
   const connection = new WorkspaceConnection(stage.client, systemClock);
+  const options = { name: "x.tar", isReported: false };
   const upload = (folder: string, signal = new AbortController().signal) =>
-    connection.packFolder(folder, { name: "x.tar", mirror, signal }, async (file, digest) => {
+    sendFolder(folder, { ...options, mirror, signal }, async (file, digest) => {
       const upload = { file, digest, contents: () => new Map<string, string>(), mirror };
       await connection.upload(upload, { containerId, signal });
     });
@@ -30,7 +32,7 @@ async function createUploadStage() {
   return { stage, upload, calls, containerId, listStages };
 }
 
-describe("WorkspaceConnection.packFolder() and upload()", () => {
+describe("sendFolder() and WorkspaceConnection.upload()", () => {
   const folder = () => temporaryTree({ "a.txt": "one", "sub/b.bin": Buffer.alloc(100_000, 7) });
 
   test("uploads a complete archive and removes temporary files", async () => {

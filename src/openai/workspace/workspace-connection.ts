@@ -1,20 +1,15 @@
-import { openAsBlob } from "node:fs";
-import { rm } from "node:fs/promises";
-import { join } from "node:path";
 import type { AdapterEvent } from "../../adapter/events.ts";
 import { maxThrottleWaitMs, type RetrySettings } from "../../adapter/throttle.ts";
 import type { Clock } from "../../base/clock.ts";
 import { WinkError } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import { addUsage, noUsage, type TokenUsage } from "../../base/usage.ts";
-import { packToFile } from "../../files/archive/pack-to-file.ts";
-import { digestFiles } from "../../files/digests/digest-files.ts";
 import type { OpenAIClient } from "../http/client.ts";
 import { ContainerCalls, type ContainerFile } from "../http/container-calls.ts";
 import type { EgressNote } from "../http/egress-log.ts";
 import { createRetrySettings, withRetries } from "../http/retry.ts";
-import { deleteStoredFile, MAX_FILE_BYTES, storeFile } from "../http/stored-files.ts";
-import { hashFile, type Mirror } from "./mirror.ts";
+import { deleteStoredFile, storeFile } from "../http/stored-files.ts";
+import type { Mirror } from "./mirror.ts";
 import { type PythonSettings, runPython } from "./run-python.ts";
 import { trackUpload } from "./track-upload.ts";
 
@@ -23,24 +18,6 @@ export interface TransferStep {
   readonly containerId: string;
   readonly signal: AbortSignal;
 }
-
-/** How a folder is packed for an upload. */
-export interface PackedFolder {
-  /** The name of the archive. */
-  readonly name: string;
-  readonly mirror: Mirror;
-  readonly signal: AbortSignal;
-}
-
-/** An archive that was sent. */
-export interface SentArchive {
-  /** The modes of packed files that are not 644. */
-  readonly modes: ReadonlyMap<string, number>;
-  readonly bytes: number;
-}
-
-/** Larger archives are hashed in a thread, which takes some milliseconds to start. */
-const MAX_INLINE_BYTES = 4 * 2 ** 20;
 
 /** How long the provider keeps a stored file that no process deletes: a day. */
 const STORED_SECONDS = 24 * 60 * 60;
@@ -115,8 +92,8 @@ export class WorkspaceConnection {
     return this.#calls;
   }
 
-  /** Whether there is a model that can run Python. */
-  get canRunPython(): boolean {
+  /** Whether an adapter evaluates the prompt: its model can run Python, and its report lists what is sent. */
+  get isBound(): boolean {
     return this.#adapter !== null;
   }
 
@@ -131,33 +108,6 @@ export class WorkspaceConnection {
   /** Whether files may be stored at the provider outside containers. */
   get canStoreFiles(): boolean {
     return this.#adapter?.client.files.delete !== undefined && !this.#isTransient;
-  }
-
-  /**
-   * Packs a folder into one tar file, passes it to `send`, and deletes it. Throws before it packs anything if
-   * the archive would exceed the provider's limit.
-   */
-  async packFolder(
-    folder: string,
-    { name, mirror, signal }: PackedFolder,
-    send: (file: File, digest: () => string) => Promise<void>,
-  ): Promise<SentArchive> {
-    // On disk, so that its size is known, retries can resend it, and it never has to fit in memory.
-    const stage = await mirror.createStage();
-    try {
-      const path = join(stage, name);
-      const { progress } = mirror;
-      const modes = await packToFile(folder, path, { signal, maxBytes: MAX_FILE_BYTES, progress });
-      const file = new File([await openAsBlob(path)], name);
-      let digest = "";
-      const hashing = this.#hashArchive(stage, name, file.size).then((hash) => {
-        digest = hash;
-      });
-      await Promise.all([send(file, () => digest), hashing]);
-      return { modes, bytes: file.size };
-    } finally {
-      await rm(stage, { recursive: true, force: true });
-    }
   }
 
   /** Uploads a file to the container. */
@@ -214,13 +164,6 @@ export class WorkspaceConnection {
   /** Publishes an event to the evaluation, if one has been bound. */
   publish(event: AdapterEvent): void {
     this.#publish(event);
-  }
-
-  /** Computes the SHA-256 of an archive for the report, while it is sent: in a thread if it is large. */
-  async #hashArchive(stage: string, name: string, bytes: number): Promise<string> {
-    if (!this.#adapter) return ""; // no evaluation, and so no report
-    if (bytes <= MAX_INLINE_BYTES) return await hashFile(join(stage, name));
-    return (await digestFiles(stage)).get(name) ?? "";
   }
 
   async #retryThrottled<Result>(

@@ -3,7 +3,7 @@ import type { ProgressListener } from "../../base/track-bytes.ts";
 import type { MountPlan } from "../../files/mounts/mount-plan.ts";
 import type { ConflictPolicy } from "../../files/sync/sync-conflict.ts";
 import type { SyncPolicy } from "../../files/sync/sync-policy.ts";
-import type { WorkspaceKeeper } from "../../prompt/sections/workspace-keeper.ts";
+import type { KeeperOptions } from "../../prompt/sections/find-kept-mounts.ts";
 import type { OpenAIClient } from "../http/client.ts";
 import type { ContainerSettings } from "./container-config.ts";
 import type { Unpack } from "./transfer-strategy.ts";
@@ -17,15 +17,17 @@ export interface WorkspaceSettings {
   readonly unpack: Unpack;
   readonly syncPolicy: SyncPolicy;
   readonly syncDestination: string | null;
+  /** The temporary folder of the files. @default a new one */
+  readonly home?: string | undefined;
   /** What happens to a file that was changed on both sides. @default "keep" */
   readonly onConflict?: ConflictPolicy | undefined;
   readonly deleteOnCleanup: boolean;
   /** Where the files are kept for other processes. @default nowhere */
-  readonly keeper?: WorkspaceKeeper | undefined;
+  readonly kept?: KeeperOptions | undefined;
   /** The client to use until an adapter evaluates the prompt. */
   readonly client: OpenAIClient | null;
-  /** The file name of the archive with all files, which the prompt may mention. @default a new name */
-  readonly archive?: string | undefined;
+  /** The file name of the archive with all files, which the prompt may mention. */
+  readonly archive: string;
   /** Set for a workspace without a prompt, where code runs are not reported. @default none */
   readonly standalone?: StandaloneFiles | undefined;
 }

@@ -35,7 +35,8 @@ describe("the last changes that code made", () => {
     const stage = await createInterceptionFixture(writeScript);
     const section = stage.createSection({ mounts: createMounts(folder), syncOnCleanup: true });
     await evaluateWithoutDownload(stage, section);
-    section.workspace.container.lose(section.containerId ?? "", new Error("It died."));
+    const { container } = await section.workspace.load();
+    container.lose(section.containerId ?? "", new Error("It died."));
     const { failed } = await section.cleanup();
     expect(failed).toEqual([
       {
@@ -101,7 +102,8 @@ describe("the last changes that code made", () => {
     stage.intercept(async (request) => {
       if (request.path !== "/responses" || isWorkspaceRequest(request)) return null;
       const answer = await request.forward();
-      section.workspace.container.lose(section.containerId ?? "", new Error("It died."));
+      const { container } = await section.workspace.load();
+      container.lose(section.containerId ?? "", new Error("It died."));
       return answer;
     });
     expect((await stage.evaluate(section)).text).toBe("Done.");

@@ -4,23 +4,9 @@ import { isSameTree, KeptFolder } from "../../files/kept/kept-folder.ts";
 import { parseKeptTree, toKeptFile, toKeptTree } from "../../files/kept/kept-tree.ts";
 import type { SyncFailure } from "../../files/sync/sync-failure.ts";
 import { isSameState, type TreeState } from "../../files/tree-state.ts";
-import type { Session } from "../../session/session.ts";
 import { findFilesSource } from "./files-source.ts";
-import {
-  findWorkspace,
-  type KeptWorkspace,
-  type WorkspaceManifest,
-  workspaceSlice,
-} from "./workspace-slice.ts";
-
-/** The options of a {@link WorkspaceKeeper}. */
-export interface WorkspaceKeeperOptions {
-  readonly session: Session;
-  /** Key of the workspace's section. */
-  readonly section: string;
-  /** The folder for the files, or `null` to only record their digests in the session. */
-  readonly persistDir: string | null;
-}
+import { findKeptWorkspace, type KeeperOptions } from "./find-kept-mounts.ts";
+import { type KeptWorkspace, type WorkspaceManifest, workspaceSlice } from "./workspace-slice.ts";
 
 /** The container of a workspace when it was last kept, by this process or an earlier one. */
 export interface EarlierContainer {
@@ -49,7 +35,7 @@ export interface KeepOptions {
  * are those of the session's last manifest.
  */
 export class WorkspaceKeeper {
-  readonly #options: WorkspaceKeeperOptions;
+  readonly #options: KeeperOptions;
   readonly #folder: KeptFolder;
   /** The session's knowledge when this process started with the mounts. It does not count any more. */
   #outdated: KeptWorkspace | null = null;
@@ -62,7 +48,7 @@ export class WorkspaceKeeper {
   /** Whether the files were restored, or came from the mounts. */
   #isRestored = false;
 
-  constructor(options: WorkspaceKeeperOptions) {
+  constructor(options: KeeperOptions) {
     this.#options = options;
     const { session, persistDir } = options;
     const canRemove = (digest: string) => findFilesSource(session)?.isStored(digest) ?? true;
@@ -72,19 +58,6 @@ export class WorkspaceKeeper {
   /** Whether there is anywhere to keep the files. */
   get isActive(): boolean {
     return this.#options.session.isStored || this.#folder.path !== null;
-  }
-
-  /**
-   * The files as an earlier process mounted them, if `restore` will find its files: the mounts are not needed then.
-   * Otherwise `null`.
-   */
-  get restorableMounts(): TreeState | null {
-    if (this.#folder.path === null) return null;
-    const known = this.#findKnown();
-    const tree = parseKeptTree(known);
-    if (tree && findFilesSource(this.#options.session)) return parseKeptTree(known?.mounted);
-    const mounted = this.#folder.read("mounted");
-    return mounted && (tree ?? this.#folder.read("manifest")) ? mounted : null;
   }
 
   /** Whether the files themselves are kept, so that an interrupted call can be repeated on them. */
@@ -213,8 +186,7 @@ export class WorkspaceKeeper {
   }
 
   #findKnown(): KeptWorkspace | null {
-    const { session, section } = this.#options;
-    return session.isStored ? findWorkspace(session.get(workspaceSlice), section) : null;
+    return findKeptWorkspace(this.#options);
   }
 }
 

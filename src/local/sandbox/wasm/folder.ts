@@ -1,7 +1,7 @@
 import { constants, type Stats } from "node:fs";
 import { lstat, mkdir, open, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { replaceFile } from "../../../host/open-no-follow.ts";
+import { replaceFile } from "../../../host/replace-file.ts";
 import type { FileChange, FileContent } from "./kernel-messages.ts";
 
 const PARALLEL_WRITES = 32;

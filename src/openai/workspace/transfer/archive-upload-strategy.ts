@@ -14,6 +14,7 @@ import type { TransferStep } from "../workspace-connection.ts";
 import { BaseArchive, type PendingArchive } from "./base-archive.ts";
 import { findContainerChanges, InconsistentChanges } from "./container-changes.ts";
 import { incompleteListing, ListedFiles, type PathMapping } from "./listed-files.ts";
+import { sendFolder } from "./send-folder.ts";
 import { type StagedChanges, withStagedChanges } from "./staged-changes.ts";
 
 /** Thrown when the unpacked files did not match their digest, even on the second attempt. */
@@ -154,7 +155,7 @@ export class ArchiveUploadStrategy implements TransferStrategy {
   }
 
   get #runsPython(): boolean {
-    return !this.#modelUnpacks && this.#parts.connection.canRunPython;
+    return !this.#modelUnpacks && this.#parts.connection.isBound;
   }
 
   /** Throws `InconsistentChanges`, before anything is changed, unless the files have the `expected` digest. */
@@ -275,8 +276,9 @@ export class ArchiveUploadStrategy implements TransferStrategy {
     const { connection, mirror } = this.#parts;
     const { modesAfter: before } = this.#latest;
     const archive = createUploadName("tar");
-    const options = { name: archive, mirror, signal: step.signal };
-    const { modes, bytes } = await connection.packFolder(stage, options, async (file, digest) => {
+    const { isBound: isReported } = connection;
+    const options = { name: archive, mirror, isReported, signal: step.signal };
+    const { modes, bytes } = await sendFolder(stage, options, async (file, digest) => {
       await connection.upload({ file, digest, contents: () => sent, mirror }, step);
     });
     const isKept = ([path]: readonly [string, number]) => digestsAfter.has(path) && !sent.has(path);

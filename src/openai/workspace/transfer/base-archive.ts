@@ -8,6 +8,7 @@ import { isContainerGone } from "../../http/container-calls.ts";
 import { listFolders } from "../mirror.ts";
 import type { StrategyParts } from "../transfer-strategy.ts";
 import type { TransferStep, UploadedFile } from "../workspace-connection.ts";
+import { sendFolder } from "./send-folder.ts";
 
 /** An archive that was uploaded to the container and is not yet unpacked. */
 export interface PendingArchive {
@@ -62,12 +63,13 @@ export class BaseArchive {
     await this.remove();
     const { connection, mirror } = this.#parts;
     let fileId: string | null = null;
-    const options = { name: this.#name, mirror, signal: step.signal };
+    const { isBound: isReported } = connection;
+    const options = { name: this.#name, mirror, isReported, signal: step.signal };
     let contents: ReadonlyMap<string, string> = new Map();
     const hashing = mirror.digests(step.signal).then((digests) => {
       contents = digests;
     });
-    const packing = connection.packFolder(mirror.root, options, async (file, digest) => {
+    const packing = sendFolder(mirror.root, options, async (file, digest) => {
       const upload = { file, digest, contents: () => contents, mirror };
       fileId = await this.#store(upload, step);
       if (fileId === null) await connection.upload(upload, step);

@@ -1,29 +1,19 @@
-import { randomBytes } from "node:crypto";
 import { closeSync, fstatSync, readFileSync } from "node:fs";
-import { open, rename, rm } from "node:fs/promises";
-import { dirname } from "node:path";
+import { join, resolve } from "node:path";
 import { FilesystemError } from "../../base/filesystem-error.ts";
 import { isPlainObject } from "../../base/freeze.ts";
 import { parseJson } from "../../base/json.ts";
 import { openNoFollow } from "../../host/open-no-follow.ts";
 import { getErrorCode, toFilesystemErrorWithRemedy } from "../../host/to-filesystem-error.ts";
 import type { TreeState } from "../tree-state.ts";
-import { syncFile, TEMPORARY_PREFIX } from "./blob-writer.ts";
-import { parseKeptTree, toKeptTree } from "./kept-tree.ts";
+import { parseKeptTree } from "./kept-tree.ts";
 
-/** Replaces a file with the description of a tree. A crash leaves the old file or the new one. */
-export async function writeManifest(path: string, tree: TreeState): Promise<void> {
-  const temporary = `${dirname(path)}/${TEMPORARY_PREFIX}${randomBytes(8).toString("hex")}`;
-  try {
-    await using file = await open(temporary, "wx", 0o600);
-    await file.writeFile(JSON.stringify({ version: VERSION, ...toKeptTree(tree) }));
-    await file.sync();
-    await rename(temporary, path);
-  } catch (error) {
-    await rm(temporary, { force: true }).catch(() => {}); // only the first failure is reported
-    throw toFilesystemErrorWithRemedy(error, path, "free space on the disk, then try again");
-  }
-  syncFile(dirname(path));
+/** The version of the format. */
+export const MANIFEST_VERSION = 1;
+
+/** Reads which files a folder keeps, or which were mounted. Returns `null` if it says neither. */
+export function readKeptState(folder: string, which: "manifest" | "mounted"): TreeState | null {
+  return readManifest(join(resolve(folder), `${which}.json`));
 }
 
 /** Reads the description of a tree. Returns `null` if there is none. Throws `FilesystemError` if it is not valid. */
@@ -37,12 +27,11 @@ export function readManifest(path: string): TreeState | null {
   }
   const parsed = parseJson(text);
   const value = parsed.ok && isPlainObject(parsed.value) ? parsed.value : {};
-  const tree = value["version"] === VERSION ? parseKeptTree(value) : null;
+  const tree = value["version"] === MANIFEST_VERSION ? parseKeptTree(value) : null;
   if (tree) return tree;
   throw FilesystemError.invalid(path, `is not a valid manifest. D${REMEDY.slice(1)}.`);
 }
 
-const VERSION = 1;
 const REMEDY = "delete its folder to start from the mounts again";
 const MAX_BYTES = 256 * 2 ** 20;
 
