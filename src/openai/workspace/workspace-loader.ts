@@ -101,13 +101,16 @@ export class WorkspaceLoader {
   /** Syncs the files if configured, and removes everything temporary. */
   async cleanup(options?: CleanupOptions): Promise<SyncReport> {
     this.#userCount -= 1;
-    if (this.#userCount > 0) return notSynced;
+    if (this.#userCount > 0 || !this.#loading) return notSynced;
     return await (await this.load()).cleanup(options);
   }
 
   async #create(): Promise<ContainerWorkspace> {
     const { ContainerWorkspace } = await import("./container-workspace.ts");
-    this.#workspace = new ContainerWorkspace({ ...this.#settings, home: this.#home }, this.#clock);
-    return this.#workspace;
+    const settings = { ...this.#settings, home: this.#home };
+    const workspace = new ContainerWorkspace(settings, this.#clock);
+    if (this.#userCount === 0) await workspace.cleanup(); // it was cleaned up before its first use
+    this.#workspace = workspace;
+    return workspace;
   }
 }
