@@ -23,5 +23,6 @@ export async function traceOpenAI(start: () => EnteredFiles): Promise<readonly E
     compaction: { thresholdTokens: 3_000 },
   });
   const prompt = promptWith(workspace);
+  await workspace.workspace.load(); // it is created when it is first used, and would count as entered with all its parts
   return await traceEvaluation(adapter, prompt, session, start);
 }

@@ -12,12 +12,14 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
 export function deepFreeze<T>(value: T): T {
   if (!isData(value)) return value;
   const open: object[] = [Object.freeze(value)]; // An explicit stack, because external data may be deeply nested.
-  const revisited = new Set<unknown>(); // A frozen object may contain unfrozen ones, or be one of these again.
+  let revisited: Set<unknown> | null = null; // A frozen object may contain unfrozen ones, or be one of these again.
   for (let part = open.pop(); part; part = open.pop()) {
-    for (const inner of Object.values(part)) {
+    const parts: readonly unknown[] = Array.isArray(part) ? part : Object.values(part);
+    for (const inner of parts) {
       if (typeof inner !== "object" || !isData(inner)) continue;
       if (!Object.isFrozen(inner)) open.push(Object.freeze(inner));
-      else if (!revisited.has(inner)) {
+      else if (!revisited?.has(inner)) {
+        revisited ??= new Set();
         revisited.add(inner);
         open.push(inner);
       }

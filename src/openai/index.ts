@@ -71,7 +71,7 @@ export {
   OpenAIContainerWorkspaceSection,
   type OpenAIContainerWorkspaceSectionOptions,
 } from "./workspace/container-workspace-section.ts";
-export type { Unpack } from "./workspace/transfer-strategy.ts";
+export type { Unpack } from "./workspace/unpack.ts";
 
 // Compaction
 

@@ -5,7 +5,7 @@ import {
 } from "../../files/archive/tar/tar-size.ts";
 import type { MountPlan } from "../../files/mounts/mount-plan.ts";
 import { MAX_FILE_BYTES } from "../http/stored-files.ts";
-import type { Unpack } from "./transfer-strategy.ts";
+import type { Unpack } from "./unpack.ts";
 
 /**
  * Throws `WorkspaceBudgetExceededError` if the planned files cannot be uploaded: as one archive, or one by one

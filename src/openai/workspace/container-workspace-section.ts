@@ -28,7 +28,7 @@ import {
 } from "./container-config.ts";
 import { ContainerFilesystem } from "./container-filesystem.ts";
 import { createUploadName } from "./python-snippets.ts";
-import type { Unpack } from "./transfer-strategy.ts";
+import type { Unpack } from "./unpack.ts";
 import { WorkspaceLoader } from "./workspace-loader.ts";
 import { workspaceText } from "./workspace-text.ts";
 

@@ -1,27 +1,10 @@
-import type { ThrottleError } from "../../base/evaluation-errors.ts";
-import type { SyncFailure } from "../../files/sync/sync-failure.ts";
-import type { Mirror } from "./mirror.ts";
-import type { TransferStep, WorkspaceConnection } from "./workspace-connection.ts";
-
-/** The mirror and connection that a strategy uses. */
-export interface StrategyParts {
-  readonly mirror: Mirror;
-  readonly connection: WorkspaceConnection;
-}
+import type { PullResult } from "./transfer/pull-result.ts";
+import type { TransferStep } from "./workspace-connection.ts";
 
 /** A transfer into a new container. */
 export interface FillStep extends TransferStep {
   /** Called when the next stage of filling the container starts. */
   report(state: FillState): void;
-}
-
-/** The result of downloading the changes that code made. */
-export interface PullResult {
-  readonly failed: readonly SyncFailure[];
-  /** Whether another attempt would download nothing more. */
-  readonly isComplete: boolean;
-  /** The error of a download that stayed throttled, after which no other was started. @default none */
-  readonly throttled?: ThrottleError | null | undefined;
 }
 
 /**
@@ -44,14 +27,6 @@ export interface TransferStrategy {
   /** Called with the output of code that the model ran. */
   onCodeOutput(printed: string): void;
 }
-
-/**
- * How files get into a container. `"bootstrap"`: one archive, unpacked by a short extra request.
- * `"prompt"`: one archive, which the model is instructed to unpack. `"files"`: one upload per file. Only
- * `"bootstrap"` finds modes, empty folders and symlinks that code makes; the others read the provider's
- * file list, which lacks them.
- */
-export type Unpack = "bootstrap" | "prompt" | "files";
 
 /** The stages of filling a new container. */
 export type FillState = "uploading" | "unpacking";

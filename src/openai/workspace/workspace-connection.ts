@@ -19,6 +19,12 @@ export interface TransferStep {
   readonly signal: AbortSignal;
 }
 
+/** The mirror and connection that a strategy uses. */
+export interface StrategyParts {
+  readonly mirror: Mirror;
+  readonly connection: WorkspaceConnection;
+}
+
 /** How long the provider keeps a stored file that no process deletes: a day. */
 const STORED_SECONDS = 24 * 60 * 60;
 

@@ -6,7 +6,7 @@ import type { SyncPolicy } from "../../files/sync/sync-policy.ts";
 import type { KeeperOptions } from "../../prompt/sections/find-kept-mounts.ts";
 import type { OpenAIClient } from "../http/client.ts";
 import type { ContainerSettings } from "./container-config.ts";
-import type { Unpack } from "./transfer-strategy.ts";
+import type { Unpack } from "./unpack.ts";
 
 /** The validated settings of a workspace. */
 export interface WorkspaceSettings {

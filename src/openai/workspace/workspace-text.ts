@@ -3,7 +3,7 @@ import type { MountPlan } from "../../files/mounts/mount-plan.ts";
 import type { SyncFailure } from "../../files/sync/sync-failure.ts";
 import type { ReplacedFiles } from "./container-lifecycle.ts";
 import { PATHS_FILE, unpackSnippet } from "./python-snippets.ts";
-import type { Unpack } from "./transfer-strategy.ts";
+import type { Unpack } from "./unpack.ts";
 
 /** Returns the text that describes the files to the model. */
 export function workspaceText(plan: MountPlan, unpack: Unpack, archive: string): string {

@@ -5,8 +5,9 @@ import { isContainerGone } from "../http/container-calls.ts";
 import type { ContainerContents } from "./container-lifecycle.ts";
 import { ArchiveUploadStrategy, UnpackingFailure } from "./transfer/archive-upload-strategy.ts";
 import { SingleFileStrategy } from "./transfer/single-file-strategy.ts";
-import type { FillStep, StrategyParts, TransferStrategy, Unpack } from "./transfer-strategy.ts";
-import type { TransferStep } from "./workspace-connection.ts";
+import type { FillStep, TransferStrategy } from "./transfer-strategy.ts";
+import type { Unpack } from "./unpack.ts";
+import type { StrategyParts, TransferStep } from "./workspace-connection.ts";
 
 /** The options of a `WorkspaceTransfer`. */
 export interface TransferOptions extends StrategyParts {

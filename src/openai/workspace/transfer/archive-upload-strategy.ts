@@ -4,16 +4,12 @@ import { digestTree } from "../../../files/digests/digest-files.ts";
 import type { SyncFailure } from "../../../files/sync/sync-failure.ts";
 import { createUploadName, findDigest, unpackSnippet } from "../python-snippets.ts";
 import { trackUnpacking } from "../track-upload.ts";
-import type {
-  FillStep,
-  PullResult,
-  StrategyParts,
-  TransferStrategy,
-} from "../transfer-strategy.ts";
-import type { TransferStep } from "../workspace-connection.ts";
+import type { FillStep, TransferStrategy } from "../transfer-strategy.ts";
+import type { StrategyParts, TransferStep } from "../workspace-connection.ts";
 import { BaseArchive, type PendingArchive } from "./base-archive.ts";
 import { findContainerChanges, InconsistentChanges } from "./container-changes.ts";
 import { incompleteListing, ListedFiles, type PathMapping } from "./listed-files.ts";
+import type { PullResult } from "./pull-result.ts";
 import { sendFolder } from "./send-folder.ts";
 import { type StagedChanges, withStagedChanges } from "./staged-changes.ts";
 

@@ -6,8 +6,7 @@ import { digestTree } from "../../../files/digests/digest-files.ts";
 import { OpenAIRequestError } from "../../errors/request-error.ts";
 import { isContainerGone } from "../../http/container-calls.ts";
 import { listFolders } from "../mirror.ts";
-import type { StrategyParts } from "../transfer-strategy.ts";
-import type { TransferStep, UploadedFile } from "../workspace-connection.ts";
+import type { StrategyParts, TransferStep, UploadedFile } from "../workspace-connection.ts";
 import { sendFolder } from "./send-folder.ts";
 
 /** An archive that was uploaded to the container and is not yet unpacked. */

@@ -18,8 +18,7 @@ import {
   REPORT_FILE,
 } from "../python-snippets.ts";
 import { trackDownloads } from "../track-upload.ts";
-import type { StrategyParts } from "../transfer-strategy.ts";
-import type { TransferStep } from "../workspace-connection.ts";
+import type { StrategyParts, TransferStep } from "../workspace-connection.ts";
 
 /** The changes found in a container, with the new bytes in local files. */
 export interface ContainerChanges extends FoundChanges {

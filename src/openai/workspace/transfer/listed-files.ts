@@ -9,8 +9,8 @@ import { MAX_FILE_BYTES } from "../../http/stored-files.ts";
 import { hashFile } from "../mirror.ts";
 import { OWN_PREFIX } from "../python-snippets.ts";
 import { type StartCount, trackDownloads } from "../track-upload.ts";
-import type { PullResult, StrategyParts } from "../transfer-strategy.ts";
-import type { TransferStep } from "../workspace-connection.ts";
+import type { StrategyParts, TransferStep } from "../workspace-connection.ts";
+import type { PullResult } from "./pull-result.ts";
 import { forEachTransfer } from "./transfer-limit.ts";
 
 const ROOT = "/mnt/data/";

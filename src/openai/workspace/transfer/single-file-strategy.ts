@@ -7,14 +7,10 @@ import { type ContainerFile, isContainerGone } from "../../http/container-calls.
 import { checkSingleSizes } from "../check-upload-sizes.ts";
 import { hashFile } from "../mirror.ts";
 import { PATHS_FILE } from "../python-snippets.ts";
-import type {
-  FillStep,
-  PullResult,
-  StrategyParts,
-  TransferStrategy,
-} from "../transfer-strategy.ts";
-import type { TransferStep, UploadedFile } from "../workspace-connection.ts";
+import type { FillStep, TransferStrategy } from "../transfer-strategy.ts";
+import type { StrategyParts, TransferStep, UploadedFile } from "../workspace-connection.ts";
 import { ListedFiles, toContainerPath, toWorkspacePath } from "./listed-files.ts";
+import type { PullResult } from "./pull-result.ts";
 import { forEachTransfer } from "./transfer-limit.ts";
 
 /**
