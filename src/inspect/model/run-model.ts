@@ -14,7 +14,9 @@ import { CallEntries } from "./call-entries.ts";
 import { describeEvent, describeSync } from "./describe-event.ts";
 import { describeChanges, describeTurn } from "./describe-turn.ts";
 import { EntryList, type EventPosition, MAX_ENTRIES } from "./entry-list.ts";
-import { EvaluationTrack } from "./evaluation-track.ts";
+import { EvaluationEntries } from "./evaluation-entries.ts";
+import type { EvaluationTrack } from "./evaluation-track.ts";
+import { type EventPlace, NoteEntries } from "./note-entries.ts";
 import { toPreview } from "./preview.ts";
 import { readDuration, readTags, readTime, readTurn } from "./read-time.ts";
 import { findInput, readUsage, SessionTotals } from "./session-totals.ts";
@@ -30,12 +32,8 @@ export class RunModel {
   readonly #totals = new SessionTotals();
   readonly #workspaces = new WorkspaceHistory();
   readonly #calls = new CallEntries(this.entries, this.#totals);
-  readonly #highlights: string[] = [];
-  #evaluation: EvaluationTrack | null = null;
-  /** Nested evaluations that have not ended, by the names of their prompts. */
-  readonly #nested = new Map<string, EvaluationTrack>();
-  /** Keys of nested evaluations that have ended, by the names of their prompts. */
-  readonly #endedNested = new Map<string, string>();
+  readonly #evaluations = new EvaluationEntries(this.entries, this.#totals);
+  readonly #notes = new NoteEntries(this.entries);
   /** Events before an evaluation's first turn. Only the next event shows whether it is a new evaluation. */
   #waiting: { readonly event: UnknownRecord; readonly position: EventPosition }[] = [];
   readonly #undoable = new UndoableEvents(this.entries);
@@ -63,8 +61,8 @@ export class RunModel {
 
   /** Adds what waits for the next event. Call it when no further record is known. */
   settle(): void {
-    const isFirst = this.#evaluation === null || this.#evaluation.isEnded;
-    if (this.#waiting.length > 0) this.#placeWaiting(isFirst);
+    const { current } = this.#evaluations;
+    if (this.#waiting.length > 0) this.#placeWaiting(current === null || current.isEnded);
   }
 
   /** Returns the session in short. */
@@ -85,7 +83,7 @@ export class RunModel {
       input: totals.input,
       answer: totals.answer,
       tools: totals.listTools(),
-      highlights: this.#highlights,
+      highlights: this.#notes.highlights,
       files: this.#workspaces.listChanges(),
       egress: totals.egress && limitJson(totals.egress),
       records: this.#records,
@@ -113,24 +111,16 @@ export class RunModel {
         this.#waiting.push({ event, position });
         return;
       }
-      if (this.#waiting.length > 0) this.#placeWaiting(this.#startsEvaluation(event));
+      if (this.#waiting.length > 0) this.#placeWaiting(this.#evaluations.isBegunBy(event));
     }
     this.#handle(type, event, position);
-  }
-
-  /** Whether the event, which follows a rendered prompt, begins a new evaluation. */
-  #startsEvaluation(event: UnknownRecord): boolean {
-    if (this.#evaluation === null || this.#evaluation.isEnded) return true;
-    const type = readString(event, "type");
-    if (type === "EvaluationStarted") return event["isResumed"] !== true;
-    return (type === "TurnStarted" || type === "TurnCompleted") && event["turn"] === 1;
   }
 
   #placeWaiting(isNew: boolean): void {
     const [first] = this.#waiting;
     const waiting = this.#waiting;
     this.#waiting = [];
-    if (isNew && first) this.#beginEvaluation(first.event);
+    if (isNew && first) this.#evaluations.begin(first.event);
     for (const { event, position } of waiting) this.#addRendered(event, position);
   }
 
@@ -179,46 +169,12 @@ export class RunModel {
     else this.#addNote(event, position);
   }
 
-  #beginEvaluation(event: UnknownRecord): EvaluationTrack {
-    this.#totals.beginEvaluation();
-    const track = this.#addEvaluation(event, `${this.#totals.evaluations}`, null);
-    this.#evaluation = track;
-    this.#nested.clear();
-    this.#endedNested.clear();
-    return track;
-  }
-
-  #addEvaluation(event: UnknownRecord, key: string, parent: string | null): EvaluationTrack {
-    const promptName = readString(event, "promptName");
-    const at = readTime(event);
-    const name = toPreview(promptName, 80) || "Evaluation";
-    const entry: Entry = {
-      ...{ key, parent, kind: "evaluation", type: "EvaluationStarted", at, ms: null },
-      ...{ title: name, text: "", status: "open" },
-    };
-    return new EvaluationTrack(this.entries.add(entry, null), promptName, at);
-  }
-
-  /** Returns the evaluation that an event belongs to. Begins one if the session does not show its start. */
-  #findTrack(event: UnknownRecord): EvaluationTrack {
-    if (event["nested"] !== true) return this.#evaluation ?? this.#beginEvaluation(event);
-    const promptName = readString(event, "promptName");
-    const known = this.#nested.get(promptName);
-    if (known) return known;
-    const outer = this.#evaluation ?? this.#beginEvaluation(event);
-    outer.nestedCount += 1;
-    const parent = outer.currentKey;
-    const track = this.#addEvaluation(event, `${parent}/${outer.nestedCount}`, parent);
-    this.#nested.set(promptName, track);
-    return track;
-  }
-
   #startEvaluation(event: UnknownRecord, position: EventPosition): void {
-    const current = this.#evaluation;
+    const { current } = this.#evaluations;
     const isResumed = event["isResumed"] === true && current !== null;
     const isFresh = current !== null && current.turn === 0 && !current.isEnded;
     if (!isResumed) {
-      const track = isFresh ? current : this.#beginEvaluation(event);
+      const track = isFresh ? current : this.#evaluations.begin(event);
       this.entries.addPosition(track.key, position);
       return;
     }
@@ -226,14 +182,14 @@ export class RunModel {
     this.#totals.state = "open";
     this.entries.update(current.key, { status: "open" });
     const title = "Evaluation resumed";
-    this.#add(
+    this.#notes.add(
       { event, position, parent: current.key },
       { kind: "context", title, isHighlight: true },
     );
   }
 
   #addPrompt(event: UnknownRecord, position: EventPosition): void {
-    const track = this.#findTrack(event);
+    const track = this.#evaluations.find(event);
     const tools = readRecords(event, "tools").length;
     const hosted = readRecords(event, "hostedTools").length;
     const input = readStringOrNull(event, "input");
@@ -242,7 +198,7 @@ export class RunModel {
     const text = `${size}, ${tools} local and ${hosted} hosted tools`;
     const parent = track.turn > 0 ? track.currentKey : track.key;
     const title = track.turn > 0 ? "Prompt rendered again" : "Prompt";
-    const key = this.#add({ event, position, parent }, { kind: "prompt", title, text });
+    const key = this.#notes.add({ event, position, parent }, { kind: "prompt", title, text });
     this.#totals.prompt ??= { key, text: readString(event, "text").slice(0, MAX_PROMPT) };
   }
 
@@ -253,7 +209,7 @@ export class RunModel {
   }
 
   #openTurn(event: UnknownRecord, position: EventPosition): void {
-    const track = this.#findTrack(event);
+    const track = this.#evaluations.find(event);
     const turn = readTurn(event, track.turn);
     if (track.turn === turn && !track.isTurnComplete) return;
     track.turn = turn;
@@ -268,12 +224,12 @@ export class RunModel {
 
   #submitTurn(event: UnknownRecord, position: EventPosition): void {
     this.#openTurn(event, position);
-    const { turnKey } = this.#findTrack(event);
+    const { turnKey } = this.#evaluations.find(event);
     if (turnKey !== null) this.entries.update(turnKey, { text: "runs in the background" });
   }
 
   #completeTurn(event: UnknownRecord, position: EventPosition): void {
-    const track = this.#findTrack(event);
+    const track = this.#evaluations.find(event);
     const isOpen = !track.isTurnComplete && track.turn === readTurn(event, track.turn);
     if (!isOpen) {
       track.isTurnComplete = true;
@@ -300,24 +256,24 @@ export class RunModel {
   }
 
   #readInput(event: UnknownRecord): void {
-    const track = this.#evaluation;
+    const track = this.#evaluations.current;
     if (!track || track.hasInput || event["nested"] === true || track.turn > 1) return;
     const input = findInput(readRecords(event, "added"));
     if (input !== null) this.#setInput(track, input, event);
   }
 
   #endCall(event: UnknownRecord, position: EventPosition): void {
-    const track = this.#findTrack(event);
+    const track = this.#evaluations.find(event);
     const parent = track.turnKey ?? track.key;
     const { key, isFailed } = this.#calls.end(track, event, { parent, position });
     if (!isFailed) return;
-    this.#addHighlight(key);
+    this.#notes.highlight(key);
     // A failed call is rolled back. A session that is not stored has no record of it.
     this.#undoable.undoBelow(key);
   }
 
   #endEvaluation(event: UnknownRecord, position: EventPosition): void {
-    const track = this.#findTrack(event);
+    const track = this.#evaluations.find(event);
     const isFailed = readString(event, "type") === "PromptFailed";
     this.#totals.addRest(event);
     track.isEnded = true;
@@ -333,20 +289,15 @@ export class RunModel {
       ...(entry?.text === "" && { text: toPreview(outcome) }),
     });
     this.entries.addPosition(track.key, position);
-    if (event["nested"] === true) {
-      this.#nested.delete(track.promptName);
-      this.#endedNested.set(track.promptName, track.key);
-    } else this.#totals.end(event, track.citations);
-    if (isFailed) this.#addHighlight(track.key);
+    if (event["nested"] === true) this.#evaluations.endNested(track);
+    else this.#totals.end(event, track.citations);
+    if (isFailed) this.#notes.highlight(track.key);
   }
 
   /** Adds the report of what an evaluation has sent, which follows its end. */
   #addEgress(event: UnknownRecord, position: EventPosition): void {
     this.#totals.addEgress(readRecord(event, "egress"));
-    const key =
-      event["nested"] === true
-        ? this.#endedNested.get(readString(event, "promptName"))
-        : this.#evaluation?.key;
+    const key = this.#evaluations.findEndedKey(event);
     if (key !== undefined) this.entries.addPosition(key, position);
   }
 
@@ -355,10 +306,7 @@ export class RunModel {
     const hasChanged = changes.length > 0;
     const title = hasChanged ? "Workspace files changed" : "Workspace files kept";
     const text = isFirst && !hasChanged ? "as they were mounted" : describeChanges(changes);
-    const key = this.#add(
-      { event, position, parent: this.#currentKey() },
-      { kind: "files", title, text },
-    );
+    const key = this.#notes.add(this.#placeNow(event, position), { kind: "files", title, text });
     this.entries.setFiles(key, changes);
   }
 
@@ -366,13 +314,13 @@ export class RunModel {
     const changes = this.#workspaces.sync(event);
     const text = describeSync(event);
     const title = "Files copied back";
-    const key = this.#add({ event, position, parent: null }, { kind: "files", title, text });
+    const key = this.#notes.add({ event, position, parent: null }, { kind: "files", title, text });
     this.entries.setFiles(key, changes);
   }
 
   #addNote(event: UnknownRecord, position: EventPosition): void {
     const description = describeEvent(event);
-    const key = this.#add({ event, position, parent: this.#currentKey() }, description);
+    const key = this.#notes.add(this.#placeNow(event, position), description);
     if (description.kind === "event") this.#undoable.add(key, position.n);
   }
 
@@ -381,60 +329,23 @@ export class RunModel {
     const names = this.#undoable.undoFrom(to);
     const shown = names.slice(0, 10).join(", ");
     const text = names.length > 0 ? `undone: ${shown}` : `to the state before record ${to}`;
-    const place = { event: record, position: { n, index: 0 }, parent: this.#currentKey() };
-    this.#add(place, { kind: "rollback", title: "State rolled back", text, isHighlight: true });
+    const place = this.#placeNow(record, { n, index: 0 });
+    const title = "State rolled back";
+    this.#notes.add(place, { kind: "rollback", title, text, isHighlight: true });
   }
 
   #addLoaded(record: UnknownRecord, n: number): void {
     const text = Object.keys(readRecord(record, "states")).join(", ");
-    const place = { event: record, position: { n, index: 0 }, parent: this.#currentKey() };
-    this.#add(place, { kind: "event", title: "States loaded", text });
+    const place = this.#placeNow(record, { n, index: 0 });
+    this.#notes.add(place, { kind: "event", title: "States loaded", text });
   }
 
-  #currentKey(): string | null {
-    const track = this.#evaluation;
-    return track && !track.isEnded ? track.currentKey : null;
-  }
-
-  #add({ event, position, parent }: EventPlace, note: NoteFields): string {
-    const { kind, title, text = "", status = "none", isHighlight = false } = note;
-    const { n, index } = position;
-    const type = readString(event, "type") || readString(event, "kind");
-    const key = `n${n}${index > 0 ? `.${index}` : ""}`;
-    const at = readTime(event);
-    const added = this.entries.add(
-      {
-        key,
-        parent,
-        kind,
-        type: toPreview(type, 80),
-        title,
-        text: toPreview(text),
-        status,
-        at,
-        ms: null,
-      },
-      position,
-    );
-    if (isHighlight) this.#addHighlight(added);
-    return added;
-  }
-
-  #addHighlight(key: string): void {
-    if (this.#highlights.length < MAX_HIGHLIGHTS) this.#highlights.push(key);
+  /** Returns the place of what happens now: below the current entry. */
+  #placeNow(event: UnknownRecord, position: EventPosition): EventPlace {
+    return { event, position, parent: this.#evaluations.currentKey };
   }
 }
 
-interface EventPlace {
-  readonly event: UnknownRecord;
-  readonly position: EventPosition;
-  readonly parent: string | null;
-}
-
-type NoteFields = Pick<Entry, "kind" | "title"> &
-  Partial<Pick<Entry, "text" | "status">> & { readonly isHighlight?: boolean };
-
-const MAX_HIGHLIGHTS = 300;
 /** The beginning of a prompt that the summary has. */
 const MAX_PROMPT = 2_000;
 
