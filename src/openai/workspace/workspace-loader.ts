@@ -93,7 +93,7 @@ export class WorkspaceLoader {
 
   /** Registers another section that uses the workspace. */
   share(): void {
-    if (this.#userCount === 0)
+    if (this.#userCount <= 0)
       throw new WinkError("The workspace was cleaned up. Create a new one.");
     this.#userCount += 1;
   }
@@ -109,7 +109,7 @@ export class WorkspaceLoader {
     const { ContainerWorkspace } = await import("./container-workspace.ts");
     const settings = { ...this.#settings, home: this.#home };
     const workspace = new ContainerWorkspace(settings, this.#clock);
-    if (this.#userCount === 0) await workspace.cleanup(); // it was cleaned up before its first use
+    if (this.#userCount <= 0) await workspace.cleanup(); // it was cleaned up before its first use
     this.#workspace = workspace;
     return workspace;
   }
