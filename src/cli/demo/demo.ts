@@ -153,7 +153,7 @@ async function runDemo(provider: LocalProvider, run: DemoRun): Promise<void> {
   for (const [name, text] of Object.entries(producedFiles)) printFile(name, text, print);
   if (run.store !== undefined) print(`\nSee how it went: npx wink inspect ${run.store}`);
   print(
-    "\nThe agent's source is src/cli/demo/greenhouse.ts. docs/guides/workspaces.md has smaller examples.",
+    "\nThe agent's source is src/cli/demo/greenhouse.ts in the repository. docs/guides/workspaces.md has smaller examples.",
   );
 }
 
