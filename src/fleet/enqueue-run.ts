@@ -46,7 +46,7 @@ export interface RequestedRun {
 }
 
 /** The part of a fleet that enqueues. */
-export interface EnqueueParts extends Pick<FleetParts, "database" | "dispatch" | "runs"> {
+export interface EnqueueParts extends Pick<FleetParts, "database" | "dispatch" | "runs" | "wakes"> {
   readonly maxWaiting: number | undefined;
 }
 
@@ -72,26 +72,15 @@ export async function enqueueRun(
   await parts.dispatch.ensureQueue(queue);
   const enqueue = (sql: SqlClient) => insertRun(parts, sql, requested, options);
   const stored = options.in ? await enqueue(options.in) : await parts.database.transact(enqueue);
-  if (stored.isNew) await wakeWorkers(parts, options.in);
+  if (!stored.isNew) return stored;
+  if (options.in) await parts.runs.notify(options.in, { type: "wake" });
+  else parts.wakes.wake(); // not waited for
   return stored;
-}
-
-/**
- * Wakes the workers: with the caller's transaction, otherwise after the commit and without waiting for it, because
- * PostgreSQL commits transactions that notify one after the other.
- */
-async function wakeWorkers(
-  { runs, database }: EnqueueParts,
-  transaction: SqlClient | undefined,
-): Promise<void> {
-  const notified = runs.notify(transaction ?? database, { type: "wake" });
-  if (transaction) await notified;
-  else void notified.catch(() => {}); // the run is stored, and workers also poll
 }
 
 /** Stores a run and its job within a transaction. The queue must exist. The caller wakes the workers. */
 export async function insertRun(
-  { dispatch, runs, maxWaiting }: EnqueueParts,
+  { dispatch, runs, maxWaiting }: Omit<EnqueueParts, "wakes">,
   sql: SqlClient,
   { loop, version, deadlineMs, request }: RequestedRun,
   options: EnqueueOptions,

@@ -6,6 +6,7 @@ import type { AttemptTable } from "./tables/attempt-table.ts";
 import type { RunTable } from "./tables/run-table.ts";
 import type { WorkerTable } from "./tables/worker-table.ts";
 import type { Notifications } from "./watch/notifications.ts";
+import type { WakeSender } from "./watch/wake-sender.ts";
 import type { BlobStore } from "./workspace/blob-store.ts";
 
 /** The parts of an open fleet. */
@@ -15,6 +16,8 @@ export interface FleetParts {
   readonly schema: string;
   readonly dispatch: Dispatch;
   readonly notifications: Notifications;
+  /** Wakes the workers after runs were enqueued. */
+  readonly wakes: WakeSender;
   /** The sessions of the runs. */
   readonly store: PostgresSessionStore;
   readonly runs: RunTable;

@@ -16,6 +16,7 @@ import type { Row } from "./tables/run-row.ts";
 import { getChannel, RunTable } from "./tables/run-table.ts";
 import { WorkerTable } from "./tables/worker-table.ts";
 import { Notifications } from "./watch/notifications.ts";
+import { WakeSender } from "./watch/wake-sender.ts";
 import { Reaper } from "./worker/reaper.ts";
 import type { BlobStore } from "./workspace/blob-store.ts";
 
@@ -81,13 +82,15 @@ export async function openFleet(given: WatchedFleetOptions): Promise<FleetParts>
     const store = new PostgresSessionStore({ sql: database, schema, leaseMs: LEASE_MS });
     await store.migrate();
     await migrateFleet(database, schema);
+    const runs = new RunTable(schema);
     const parts: FleetParts = {
       database,
       schema,
       dispatch: await Dispatch.open(database, `${schema}_pgboss`),
       notifications: new Notifications(database, getChannel(schema)),
       store,
-      runs: new RunTable(schema),
+      wakes: new WakeSender(() => runs.notify(database, { type: "wake" })),
+      runs,
       attempts: new AttemptTable(schema, LEASE_MS),
       workers: new WorkerTable(schema),
       blobs: options.blobs ?? null,
@@ -105,8 +108,10 @@ export async function openFleet(given: WatchedFleetOptions): Promise<FleetParts>
 }
 
 /** Closes everything that {@link openFleet} has opened. */
-export async function closeFleet({ notifications, dispatch, database }: FleetParts): Promise<void> {
+export async function closeFleet(parts: FleetParts): Promise<void> {
+  const { wakes, notifications, dispatch, database } = parts;
   try {
+    await wakes.settle();
     await notifications.close();
     await dispatch.close();
   } finally {
