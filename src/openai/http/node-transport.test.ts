@@ -1,11 +1,14 @@
+import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
 import { networkInterfaces } from "node:os";
+import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { nodeTransport } from "./node-transport.ts";
 import { forEachChunk, type HttpRequest, readWhole } from "./transport.ts";
 
+const run = promisify(execFile);
 const hasIPv6 = Object.values(networkInterfaces()).some((addresses = []) =>
   addresses.some(({ address }) => address === "::1"),
 );
@@ -39,6 +42,17 @@ describe("nodeTransport()", () => {
       expect((await readWhole(answer, 100)).length).toBe(2);
     }
     expect(sockets.size).toBe(1);
+  });
+
+  test("does not load the client for HTTPS, which takes 10 ms, for a request over plain HTTP", async () => {
+    const { port } = await listen(createServer((_, answer) => answer.end("{}")));
+    const program = `
+      const { nodeTransport } = await import(${JSON.stringify(new URL("node-transport.ts", import.meta.url).href)});
+      await nodeTransport()({ ...${JSON.stringify(request)}, url: "http://127.0.0.1:${port}/" });
+      const loaded = ["http", "https"].filter((name) => process.moduleLoadList.includes("NativeModule " + name));
+      process.stdout.write(loaded.join(), () => process.exit());`;
+    const { stdout } = await run(process.execPath, ["--input-type=module", "-e", program]);
+    expect(stdout).toBe("http");
   });
 
   test("sends a request over a new connection after the server has closed the last one", async () => {
