@@ -11,21 +11,47 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
 /** Freezes plain data recursively. Schemas, functions and class instances are not frozen. */
 export function deepFreeze<T>(value: T): T {
   if (!isData(value)) return value;
-  const open: object[] = [Object.freeze(value)]; // An explicit stack, because external data may be deeply nested.
-  let revisited: Set<unknown> | null = null; // A frozen object may contain unfrozen ones, or be one of these again.
-  for (let part = open.pop(); part; part = open.pop()) {
-    const parts: readonly unknown[] = Array.isArray(part) ? part : Object.values(part);
-    for (const inner of parts) {
-      if (typeof inner !== "object" || !isData(inner)) continue;
-      if (!Object.isFrozen(inner)) open.push(Object.freeze(inner));
-      else if (!revisited?.has(inner)) {
-        revisited ??= new Set();
-        revisited.add(inner);
-        open.push(inner);
-      }
+  Object.freeze(value);
+  if (freezeTree(value, MAX_TREE_PARTS, 0) < 0) freezeGraph(value);
+  return value;
+}
+
+/** Most data is a tree with fewer parts and levels. */
+const MAX_TREE_PARTS = 10_000;
+const MAX_TREE_DEPTH = 100;
+
+/**
+ * Freezes the parts of `whole` without allocating anything. Returns how many more parts may follow; fewer than none if
+ * `whole` has too many parts or levels, also because it contains itself.
+ */
+function freezeTree(whole: object, left: number, depth: number): number {
+  if (depth === MAX_TREE_DEPTH) return -1;
+  let rest = left;
+  if (Array.isArray(whole)) {
+    for (let index = 0; index < whole.length && rest >= 0; index++) {
+      rest = freezePart(whole[index], rest, depth);
+    }
+    return rest;
+  }
+  const parts = whole as Readonly<Record<string, unknown>>;
+  for (const key in parts) if (rest >= 0) rest = freezePart(parts[key], rest, depth);
+  return rest;
+}
+
+function freezePart(part: unknown, left: number, depth: number): number {
+  if (typeof part !== "object" || !isData(part)) return left;
+  if (!Object.isFrozen(part)) Object.freeze(part); // a frozen object may contain unfrozen ones
+  return freezeTree(part, left - 1, depth + 1);
+}
+
+/** Freezes data of any size and depth, also if it contains itself. */
+function freezeGraph(value: object): void {
+  const seen = new Set<object>([value]); // Iterating a Set includes values added during the loop.
+  for (const whole of seen) {
+    for (const part of Object.values(whole)) {
+      if (isData(part)) seen.add(Object.freeze(part));
     }
   }
-  return value;
 }
 
 /** Freezes the parts of `next` that are not in `before`. Shared parts are already frozen. */
@@ -50,6 +76,7 @@ export function freezeChanged<T>(next: T, before: unknown): T {
  */
 export function copyAndFreeze<T>(value: T): T;
 export function copyAndFreeze(value: unknown): unknown {
+  if (!isData(value)) return value;
   const copies = new Map<object, object>(); // Iterating a Map includes entries added during the loop.
   const copy = getOrCreateCopy(value, copies);
   for (const [from, to] of copies) fillCopy(to, from, copies);

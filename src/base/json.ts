@@ -43,9 +43,15 @@ export function isTooDeep(value: unknown): boolean {
 
 function isDeeperThan(value: unknown, levels: number): boolean {
   if (typeof value !== "object" || value === null) return false;
-  const parts: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
-  if (levels === 0) return parts.length > 0;
-  for (const part of parts) if (isDeeperThan(part, levels - 1)) return true;
+  if (Array.isArray(value)) {
+    if (levels === 0) return value.length > 0;
+    for (let index = 0; index < value.length; index++) {
+      if (isDeeperThan(value[index], levels - 1)) return true;
+    }
+    return false;
+  }
+  const parts = value as Readonly<Record<string, unknown>>;
+  for (const key in parts) if (levels === 0 || isDeeperThan(parts[key], levels - 1)) return true;
   return false;
 }
 

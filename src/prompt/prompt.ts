@@ -21,7 +21,7 @@ import {
 import { renderPrompt } from "./render-prompt.ts";
 import { listEnabledSections } from "./render-sections.ts";
 import type { RenderedPrompt } from "./rendered-prompt.ts";
-import type { Section } from "./section.ts";
+import { rendersAlike, type Section } from "./section.ts";
 import { isWorkspace } from "./sections/mounted-section.ts";
 import { PromptTemplate } from "./template.ts";
 
@@ -87,6 +87,8 @@ export class Prompt<
   #overrides: OverridesState | null;
   #params: BoundParams | null = null;
   #attachments: readonly Attachment[] = Object.freeze([]);
+  /** The rendered prompt, once it is known to be the same each time. */
+  #rendered: RenderedPrompt<Output> | null = null;
 
   constructor(template: TemplateFor<Params, Output, State>, options: PromptOptions = {}) {
     if (!(template instanceof PromptTemplate)) {
@@ -158,14 +160,17 @@ export class Prompt<
   ): RenderedPrompt<Output> {
     const keys = { session: true, prepared: true } as const;
     checkKnownKeys(options, "Prompt.render(options)", keys, PromptValidationError);
+    if (this.#rendered) return this.#rendered;
     let { session } = options;
-    return renderPrompt(this.template, {
+    const rendered = renderPrompt(this.template, {
       params: this.#params ?? bindParams(this.template, {}),
       session: () => (session ??= new Session()),
       attachments: this.#attachments,
       overrides: this.#requireOverrides(),
       prepared: options.prepared ?? true,
     });
+    if (this.#rendersAlike()) this.#rendered = rendered;
+    return rendered;
   }
 
   /**
@@ -226,6 +231,12 @@ export class Prompt<
     if (failures.length === 0) return;
     const cause = failures.length === 1 ? failures[0] : new AggregateError(failures);
     throw new WinkError(failures.map(getErrorMessage).join("; "), { cause });
+  }
+
+  #rendersAlike(): boolean {
+    return (
+      !this.#overrides && this.template.outline.every(({ section }) => section[rendersAlike]())
+    );
   }
 
   #requireOverrides(): MatchedOverrides {

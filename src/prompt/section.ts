@@ -55,6 +55,9 @@ export interface SectionOptions<Params = never> {
   readonly role?: MessageRole | undefined;
 }
 
+/** Key of a section's method that tells whether it renders the same each time. Not for applications. */
+export const rendersAlike = Symbol("rendersAlike");
+
 /** The keys of {@link SectionOptions}. */
 export const sectionKeys: KnownKeys<SectionOptions> = {
   acceptsOverrides: true,
@@ -196,6 +199,14 @@ export abstract class Section<Params = never, Needs = Params> {
    */
   get revision(): unknown {
     return null;
+  }
+
+  /**
+   * Returns whether the section is always shown in full with the same text and tools, so that a prompt of such sections
+   * is rendered once. A class of yours may depend on anything, so it need not override this. Not for applications.
+   */
+  [rendersAlike](): boolean {
+    return false;
   }
 
   /** Returns whether the section is part of the prompt. */

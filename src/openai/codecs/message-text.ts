@@ -14,8 +14,7 @@ export function readMessageText(items: readonly WireItem[]): MessageText {
   const citations: Citation[] = [];
   let text = "";
   for (const part of findParts(items, "output_text")) {
-    const isCited = readRecords(part, "annotations").length > 0;
-    if (isCited) for (const one of parseCitations(part, text.length)) citations.push(one);
+    addCitations(citations, part, text.length);
     text += readString(part, "text");
   }
   return { text, citations };
@@ -37,8 +36,12 @@ export function withoutText(item: WireItem): WireItem {
 }
 
 function findParts(items: readonly WireItem[], type: string): readonly WireItem[] {
-  const parts = items.filter(isMessage).flatMap((item) => readRecords(item, "content"));
-  return parts.filter((part) => part["type"] === type);
+  const parts: WireItem[] = [];
+  for (const item of items) {
+    if (!isMessage(item)) continue;
+    for (const part of readRecords(item, "content")) if (part["type"] === type) parts.push(part);
+  }
+  return parts;
 }
 
 /** Whether an item is a message. Sent messages may have no type; received ones always do. */
@@ -62,39 +65,53 @@ function removeSpan(annotation: WireItem): WireItem {
 
 /** Reads the citations of one message part. `offset` is the length of the text before the part. */
 export function parseCitations(part: WireItem, offset: number): readonly Citation[] {
+  const citations: Citation[] = [];
+  addCitations(citations, part, offset);
+  return citations;
+}
+
+function addCitations(citations: Citation[], part: WireItem, offset: number): void {
+  const annotations = readRecords(part, "annotations");
+  if (annotations.length === 0) return;
   const within = createSpanReader(readString(part, "text"));
   const readSpan: ReadSpan = (annotation, from, to) => {
     const span = within(annotation, readNumber(annotation, from), readNumber(annotation, to));
     return span && [offset + span[0], offset + span[1]];
   };
-  return readRecords(part, "annotations").flatMap((annotation) =>
-    parseCitation(annotation, readSpan),
-  );
+  for (const annotation of annotations) {
+    const citation = parseCitation(annotation, readSpan);
+    if (citation) citations.push(citation);
+  }
 }
 
 type ReadSpan = (annotation: WireItem, from: string, to: string) => CitationSpan | null;
 
-function parseCitation(annotation: WireItem, readSpan: ReadSpan): readonly Citation[] {
-  const readTextSpan = () => readSpan(annotation, "start_index", "end_index");
-  const readFileFields = () => ({
-    fileId: readString(annotation, "file_id"),
-    filename: readString(annotation, "filename"),
-  });
+/** Returns `null` for an unknown type. */
+function parseCitation(annotation: WireItem, readSpan: ReadSpan): Citation | null {
   switch (annotation["type"]) {
     case "url_citation": {
+      const span = readSpan(annotation, "start_index", "end_index");
       const [url, title] = [readString(annotation, "url"), readString(annotation, "title")];
-      return [{ type: "url", span: readTextSpan(), url, title }];
+      return { type: "url", span, url, title };
     }
     case "file_citation":
-    case "file_path":
-      return [{ type: "file", span: readSpan(annotation, "index", "index"), ...readFileFields() }];
+    case "file_path": {
+      const span = readSpan(annotation, "index", "index");
+      return { type: "file", span, ...readFileFields(annotation) };
+    }
     case "container_file_citation": {
+      const span = readSpan(annotation, "start_index", "end_index");
       const containerId = readString(annotation, "container_id");
-      return [{ type: "containerFile", span: readTextSpan(), containerId, ...readFileFields() }];
+      return { type: "containerFile", span, containerId, ...readFileFields(annotation) };
     }
     default:
-      return []; // an unknown type
+      return null;
   }
+}
+
+function readFileFields(annotation: WireItem) {
+  const fileId = readString(annotation, "file_id");
+  return { fileId, filename: readString(annotation, "filename") };
 }
 
 /**

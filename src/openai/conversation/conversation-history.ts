@@ -1,4 +1,5 @@
 import type { AdapterEvent } from "../../adapter/events.ts";
+import { deepFreeze } from "../../base/freeze.ts";
 import type { MessageRole } from "../../prompt/message-role.ts";
 import type { OpenAIRequestError } from "../errors/request-error.ts";
 import { History, type HistoryMark } from "../history/history.ts";
@@ -124,7 +125,7 @@ export class ConversationHistory {
   /** Adds the items of the turn's response. */
   completeTurn(items: readonly WireItem[]): void {
     this.#history.endOpening();
-    this.#history.add(items);
+    this.#history.addParsed(deepFreeze(items));
     this.#appended = { state: "new" };
   }
 

@@ -142,10 +142,10 @@ export class ConversationWindow {
     history: History,
     { turn, items, base }: { turn: Turn; items: readonly WireItem[]; base: RequestBase },
   ): void {
+    if (!this.isEnabled) return;
     const { totalTokens, inputTokens } = turn.usage;
     const counted = { tokens: totalTokens, bytes: history.byteLength, base: this.#baseBytes };
     this.#lastCount = totalTokens > 0 ? counted : null; // some servers do not report usage
-    if (!this.isEnabled) return;
     // The usage of a turn with hosted calls is more than the size of its request.
     if (inputTokens > 0 && turn.hostedCalls.length === 0)
       this.#pacer.onMeasured(inputTokens, countRequestBytes(history, base));

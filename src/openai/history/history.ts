@@ -43,8 +43,8 @@ export interface HistoryMark {
 }
 
 /**
- * A conversation as wire items. Each item is serialized once, when it is added, so the cost of a
- * request or a mark does not grow with the conversation.
+ * A conversation as wire items. Each item is serialized once at most, so the cost of a request or a mark does not
+ * grow with the conversation.
  */
 export class History {
   /** Items of the earlier conversation that were dropped because the provider would reject them. */
@@ -101,7 +101,7 @@ export class History {
 
   /** The size of all items in bytes, in the form that is sent. */
   get byteLength(): number {
-    return this.#contents.bytes.length;
+    return this.#serializeAll(this.#contents).length;
   }
 
   /** Where the prompt is. */
@@ -156,7 +156,16 @@ export class History {
   /** Adds the items. If any of them cannot be serialized, adds none and throws. */
   add(items: readonly WireItem[]): void {
     const texts = items.map((item) => serializeItem(toSentItem(item, this.#storage)));
-    for (const text of texts) this.#contents.bytes.add(text);
+    const bytes = this.#serializeAll(this.#contents);
+    for (const text of texts) bytes.add(text);
+    this.addParsed(items);
+  }
+
+  /**
+   * Adds items that were parsed from JSON, and may not change any more. They are serialized when a request needs
+   * them: the last answer of most conversations never is.
+   */
+  addParsed(items: readonly WireItem[]): void {
     for (const item of items) {
       this.#contents.items.push(item);
       this.#observe(item);
@@ -205,7 +214,8 @@ export class History {
     if (contents === this.#contents && count === this.length) return;
     // Copied, so that later marks do not see items that are added from here.
     const items = contents.items.slice(0, count);
-    this.#setContents({ items, bytes: contents.bytes.copyPrefix(count) }, prompt);
+    const bytes = this.#serializeAll(contents).copyPrefix(count);
+    this.#setContents({ items, bytes }, prompt);
   }
 
   /** Returns the changes since the last step. */
@@ -224,12 +234,12 @@ export class History {
    * `toRequestBody`.
    */
   toRequestBody(rest: string): Uint8Array<ArrayBuffer> {
-    return this.#contents.bytes.toRequest(rest);
+    return this.#serializeAll(this.#contents).toRequest(rest);
   }
 
   /** Returns a function that computes the SHA-256 of the request that `toRequestBody` returns now, at any time. */
   createDigest(getRest: () => string): () => string {
-    return this.#contents.bytes.createDigest(getRest);
+    return this.#serializeAll(this.#contents).createDigest(getRest);
   }
 
   /** Returns the request as a value, for clients that serialize it themselves. */
@@ -238,25 +248,26 @@ export class History {
   }
 
   #replaceItem(index: number, item: WireItem): void {
-    const text = this.#contents.bytes.copyPrefix(index);
-    text.add(serializeItem(item));
-    for (let later = index + 1; later < this.length; later++)
-      text.copyItem(this.#contents.bytes, later);
-    this.#setContents({ items: this.items.with(index, item), bytes: text }, this.#prompt);
+    const before = this.#serializeAll(this.#contents);
+    const bytes = before.copyPrefix(index);
+    bytes.add(serializeItem(item));
+    for (let later = index + 1; later < this.length; later++) bytes.copyItem(before, later);
+    this.#setContents({ items: this.items.with(index, item), bytes }, this.#prompt);
   }
 
   #keepMarked(stays: readonly boolean[]): readonly WireItem[] {
     const first = stays.indexOf(false);
     if (first === -1) return [];
-    const text = this.#contents.bytes.copyPrefix(first);
+    const before = this.#serializeAll(this.#contents);
+    const bytes = before.copyPrefix(first);
     for (let index = first; index < this.length; index++) {
-      if (stays[index]) text.copyItem(this.#contents.bytes, index);
+      if (stays[index]) bytes.copyItem(before, index);
     }
     const dropped = this.items.filter((_item, index) => !stays[index]);
     const items = this.items.filter((_item, index) => stays[index]);
     const { system, user, opening, compactedUser } = this.#prompt;
     this.#setContents(
-      { items, bytes: text },
+      { items, bytes },
       {
         system: findNewIndex(system, stays),
         user: findNewIndex(user, stays),
@@ -273,6 +284,14 @@ export class History {
     this.#pairMonitor = new PairMonitor(this.#storage);
     this.#hasAttachments = false;
     for (const item of contents.items) this.#observe(item);
+  }
+
+  /** Serializes the items that are not serialized yet. Returns the bytes of all items. */
+  #serializeAll({ items, bytes }: HistoryContents): ItemBytes {
+    for (const item of items.slice(bytes.count)) {
+      bytes.add(serializeItem(toSentItem(item, this.#storage)));
+    }
+    return bytes;
   }
 
   #observe(item: WireItem): void {
@@ -294,7 +313,7 @@ const NO_PROMPT: OpenPrompt = Object.freeze({
   compactedUser: null,
 });
 
-/** Items and their bytes. Both only grow, so marks stay valid. */
+/** Items, and the bytes of all or the first of them. Both only grow, so marks stay valid. */
 interface HistoryContents {
   readonly items: WireItem[];
   readonly bytes: ItemBytes;

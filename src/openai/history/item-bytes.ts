@@ -33,6 +33,11 @@ export class ItemBytes {
     this.#end = this.#write(OPENING, 0);
   }
 
+  /** The number of items. */
+  get count(): number {
+    return this.#ends.length;
+  }
+
   /** The size of the items in bytes. */
   get length(): number {
     return this.#end - OPENING.length;
@@ -124,7 +129,7 @@ export class ItemBytes {
 }
 
 const OPENING = '{"input":[';
-const INITIAL_BYTES = 4096;
+const INITIAL_BYTES = 1024;
 /** The most bytes that UTF-8 needs for one UTF-16 code unit. */
 const MAX_BYTES_PER_UNIT = 3;
 const encoder = new TextEncoder();

@@ -86,8 +86,10 @@ export class SseReader implements EventData {
       const text = this.#decodeData();
       return () => JSON.parse(text);
     }
-    const copy = new Uint8Array(this.#bytes.subarray(start, end));
-    return () => JSON.parse(decoder.decode(copy));
+    const view = this.#bytes.subarray(start, end);
+    const isReused = view.buffer === this.#carry.buffer; // a chunk is not
+    const kept = isReused ? new Uint8Array(view) : view;
+    return () => JSON.parse(decoder.decode(kept));
   }
 
   head(): string {
@@ -173,22 +175,34 @@ export class SseReader implements EventData {
    * costs less than finding three.
    */
   #readSimilarEvents(start: number): number {
-    let at = start;
+    const bytes = this.#bytes;
     const head = this.#lastHead;
+    let at = start;
     if (head === null) return at;
-    this.#text ??= decoder.decode(this.#bytes);
-    const text = this.#text; // searching a text costs less than searching bytes
-    if (!this.#hasOffsets(text)) return at;
+    // Searching a text costs less than searching bytes, but decoding it only for that costs more.
+    while (this.#text === null && this.#hasAscii(head, at)) {
+      const data = at + head.length;
+      const end = bytes.indexOf(LF, data);
+      if (end === -1 || bytes[end + 1] !== LF) return at;
+      this.#handleSimilar(data, end);
+      at = end + 2;
+    }
+    const text = this.#text;
+    if (text === null || !this.#hasOffsets(text)) return at;
     while (text.startsWith(head, at)) {
       const data = at + head.length;
       const end = text.indexOf("\n", data);
-      if (end === -1 || text.charCodeAt(end + 1) !== LF) break;
-      this.#data.push(data, end);
-      this.#handle(this.#lastName, this);
-      this.#data.length = 0;
+      if (end === -1 || text.charCodeAt(end + 1) !== LF) return at;
+      this.#handleSimilar(data, end);
       at = end + 2;
     }
     return at;
+  }
+
+  #handleSimilar(data: number, end: number): void {
+    this.#data.push(data, end);
+    this.#handle(this.#lastName, this);
+    this.#data.length = 0;
   }
 
   #skipLineBreak(end: number): number {
@@ -239,7 +253,7 @@ export class SseReader implements EventData {
       this.#lastHead ??= `event: ${this.#lastName}\ndata: `;
       return this.#lastName;
     }
-    const name = this.#decode(start, end);
+    const name = decoder.decode(this.#bytes.subarray(start, end));
     if (name === DEFAULT_NAME) return this.#readTypeName();
     this.#lastName = name;
     this.#lastHead = null;
@@ -249,10 +263,14 @@ export class SseReader implements EventData {
   /** Most events have the name of the event before: comparing is faster than decoding. */
   #isLastName(start: number, end: number): boolean {
     const last = this.#lastName;
-    if (end - start !== last.length) return false;
+    return end - start === last.length && this.#hasAscii(last, start);
+  }
+
+  /** Whether the bytes at an offset are these characters. Names of one stream differ at their ends. */
+  #hasAscii(text: string, at: number): boolean {
     const bytes = this.#bytes;
-    for (let index = last.length - 1; index >= 0; index--) {
-      if (bytes[start + index] !== last.charCodeAt(index)) return false;
+    for (let index = text.length - 1; index >= 0; index--) {
+      if (bytes[at + index] !== text.charCodeAt(index)) return false;
     }
     return true;
   }
@@ -277,10 +295,9 @@ export class SseReader implements EventData {
     return text;
   }
 
-  /** Decodes a part of the bytes. Decoding a chunk once costs less than decoding its events. */
+  /** Decodes a part of the bytes, unless the whole chunk is decoded already. */
   #decode(start: number, end: number): string {
-    this.#text ??= decoder.decode(this.#bytes);
-    return this.#hasOffsets(this.#text)
+    return this.#text !== null && this.#hasOffsets(this.#text)
       ? this.#text.slice(start, end)
       : decoder.decode(this.#bytes.subarray(start, end));
   }

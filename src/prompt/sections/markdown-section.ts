@@ -2,7 +2,7 @@ import { checkKnownKeys, type KnownKeys, PromptValidationError } from "../../bas
 import { copyAndFreeze } from "../../base/freeze.ts";
 import type { Schema } from "../../base/schema/schema.ts";
 import type { UnboundParams } from "../params.ts";
-import { Section, type SectionOptions, sectionKeys } from "../section.ts";
+import { rendersAlike, Section, type SectionOptions, sectionKeys } from "../section.ts";
 import { fillTemplate, parseSectionText, type TemplateText } from "../template-text.ts";
 
 /** Options of {@link MarkdownSection}. */
@@ -76,6 +76,13 @@ export class MarkdownSection<
 
   override render(params: Params, _depth: number, _number: string): string {
     return fillTemplate(this.#text, params);
+  }
+
+  /** Returns whether the section has no params and is always shown in full. Not for applications. */
+  override [rendersAlike](): boolean {
+    const isOwnClass = Object.getPrototypeOf(this) === MarkdownSection.prototype;
+    const isFixed = this.#options.enabled === undefined && this.summary === null;
+    return isOwnClass && isFixed && this.params === null;
   }
 
   override overridableText(): string | null {
