@@ -33,6 +33,24 @@ describe("isPlainObject()", () => {
 });
 
 describe("deepFreeze()", () => {
+  test("freezes data of many parts, next to each other or below each other", () => {
+    const wide = Array.from({ length: 20_000 }, (_, n) => ({ n }));
+    const tall = Array.from({ length: 200 }, () => ({})).reduce((inner) => ({ inner }));
+    deepFreeze({ wide, tall });
+    expect(wide.every(Object.isFrozen)).toBe(true);
+    for (let part: { inner?: object } | undefined = tall; part; part = part.inner) {
+      expect(Object.isFrozen(part)).toBe(true);
+    }
+  });
+
+  test("visits shared parts a limited number of times", () => {
+    let value: object = { leaf: {} }; // 2 ** 60 ways lead to the leaf
+    for (let level = 0; level < 60; level++) value = { left: value, right: value };
+    const started = performance.now();
+    deepFreeze(value);
+    expect(performance.now() - started).toBeLessThan(1000);
+  });
+
   test("returns its argument, frozen recursively", () => {
     const value = { a: { b: [{ c: 1 }] } };
     expect(deepFreeze(value)).toBe(value);

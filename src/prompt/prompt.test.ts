@@ -52,6 +52,46 @@ describe("Prompt", () => {
   });
 });
 
+describe("Prompt.render() of fixed texts", () => {
+  const text = { key: "task", title: "Task", template: "Write." };
+  const fixed = new MarkdownSection(text);
+
+  test("renders a prompt of fixed texts once, for every session", () => {
+    const child = new MarkdownSection({ ...text, key: "child" });
+    const prompt = createPrompt(new MarkdownSection({ ...text, key: "parent", children: [child] }));
+    const rendered = prompt.render({ session: new Session() });
+    expect(prompt.render({ session: new Session() })).toBe(rendered);
+    expect(prompt.render({ prepared: false })).toBe(rendered);
+  });
+
+  test("renders a copy again, with its attachments", () => {
+    const prompt = createPrompt(fixed);
+    prompt.render();
+    const copy = prompt.attach({ imageUrl: "https://example.com/a.png" });
+    expect(copy.render().attachments).toHaveLength(1);
+    expect(prompt.render().attachments).toHaveLength(0);
+  });
+
+  class Own extends MarkdownSection {}
+  const changing: readonly (readonly [string, Section])[] = [
+    ["has a predicate", new MarkdownSection({ ...text, enabled: () => true })],
+    ["can be summarized", new MarkdownSection({ ...text, summary: "Writing." })],
+    ["is of another class", new Own(text)],
+  ];
+  test.each(changing)("renders a prompt again if a section %s", (_, section) => {
+    const parent = new MarkdownSection({ ...text, key: "parent", children: [section] });
+    for (const prompt of [createPrompt(section), createPrompt(parent)]) {
+      expect(prompt.render()).not.toBe(prompt.render());
+    }
+  });
+
+  test("renders a prompt again if a section has params, also if none are bound", () => {
+    const params = z.object({ a: z.string().default("-") });
+    const prompt = createPrompt(new MarkdownSection({ ...text, template: "$a", params }));
+    expect(prompt.render()).not.toBe(prompt.render());
+  });
+});
+
 describe("Prompt.bind()", () => {
   test("returns a new prompt and does not change the old one", () => {
     const prompt = new Prompt(template);

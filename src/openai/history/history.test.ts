@@ -67,6 +67,23 @@ describe("History", () => {
     expect(times).toBe(2);
   });
 
+  test("serializes the items of an answer when a request needs them", () => {
+    let times = 0;
+    const counted: WireItem = { type: "a", toJSON: () => ({ type: "a", n: ++times }) };
+    const history = createHistory(user);
+    history.addParsed([counted]);
+    expect([history.length, history.items.at(-1)]).toEqual([2, counted]);
+    history.mark();
+    history.takeStep();
+    expect(times).toBe(0);
+    history.add([call("x")]);
+    for (let turn = 0; turn < 5; turn++) history.toRequestBody('{"model":"m"}');
+    expect(parseSent(history)).toEqual({
+      input: [user, { type: "a", n: 1 }, call("x")],
+      model: "m",
+    });
+  });
+
   test("finds the containers that its calls ran in", () => {
     const shell = { type: "shell_call", call_id: "s", environment: { container_id: "cntr_2" } };
     const history = createHistory(python("cntr_1"), shell, python("cntr_1"), answer);
