@@ -53,10 +53,9 @@ export async function evaluate<Output>(
   const { adapterName: adapter, model = null } = client;
   const { prices } = settings.budget ?? settings.budgetTracker?.budget ?? {};
   const progress = new Progress(new CostMeter({ model: model ?? undefined, prices }));
-  const guard = new Guard(
-    { ...settings, promptName: prompt.name, model: model ?? undefined },
-    progress,
-  );
+  const { deadline, signal, budget, budgetTracker } = settings;
+  const limits = { deadline, signal, budget, budgetTracker, model: model ?? undefined };
+  const guard = new Guard({ promptName: prompt.name, ...limits }, progress);
   const { session } = settings;
   const about = { sessionId: session.id, promptName: prompt.name, adapter, model };
   return await runObserved(session.bus, { type: "evaluation", ...about }, () =>
@@ -147,9 +146,11 @@ async function runEvaluation<Output>(
   }
   const rendered = preparePrompt(prompt, client, settings, { isNested });
   const resources = new OpenResources(prompt.template.resources, settings.resources);
+  const { tools } = toRenderedFields(rendered, settings.toolChoice);
   const evaluation: Evaluation = {
     prompt,
-    ...toRenderedFields(rendered, settings.toolChoice),
+    rendered,
+    tools,
     adapter: settings.adapter,
     adapterName: client.adapterName,
     session: settings.session,

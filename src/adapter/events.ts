@@ -360,22 +360,26 @@ type Unstamped<Event> = Omit<Event, keyof EventStamp>;
  * Adds the stamp to events and dispatches them on the session. Several are stored together. Does nothing for events that
  * nothing hears.
  */
-export function publishEvent(
-  { session, prompt, adapterName, clock, isNested = false }: EventPublisher,
-  ...events: readonly AdapterEvent[]
-): void {
-  const [first, ...others] = events.filter(({ type }) => session[hearsEvent](type));
-  if (!first) {
+export function publishEvent(publisher: EventPublisher, ...events: readonly AdapterEvent[]): void {
+  const { session } = publisher;
+  const isHeard = ({ type }: AdapterEvent) => session[hearsEvent](type);
+  if (!events.some(isHeard)) {
     checkCallFence("An event");
     return;
   }
-  const common = {
+  const stamp = createStamp(publisher);
+  const heard = events.length === 1 ? events : events.filter(isHeard);
+  const [first, ...others] = heard.map((each) => Object.freeze({ ...stamp, ...each }));
+  if (first) session.dispatch(first, ...others);
+}
+
+function createStamp(publisher: EventPublisher): EventStamp {
+  const { session, prompt, adapterName, clock, isNested = false } = publisher;
+  const stamp = {
     sessionId: session.id,
     promptName: prompt.name,
     adapter: adapterName,
     createdAt: new Date(clock.now()).toISOString(),
   };
-  const stamp: EventStamp = isNested ? { ...common, nested: true } : common;
-  const addStamp = (each: AdapterEvent) => Object.freeze({ ...stamp, ...each });
-  session.dispatch(addStamp(first), ...others.map(addStamp));
+  return isNested ? { ...stamp, nested: true } : stamp;
 }

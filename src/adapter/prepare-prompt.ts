@@ -15,6 +15,7 @@ import { hearsEvent, type Session } from "../session/session.ts";
 import { asHostedTool, runsAtProvider } from "../tools/as-hosted-tool.ts";
 import { callRecord } from "../tools/call-record.ts";
 import type { HostedTool } from "../tools/hosted-tool.ts";
+import type { Tool } from "../tools/tool.ts";
 import { checkToolChoice } from "./check-tool-choice.ts";
 import { publishEvent } from "./events.ts";
 import type { LoopSettings } from "./loop-options.ts";
@@ -201,6 +202,7 @@ function addHostedTools<Output>(
   rendered: RenderedPrompt<Output>,
   tools: readonly HostedTool[],
 ): RenderedPrompt<Output> {
+  if (tools.length === 0) return rendered;
   const own = new Set(rendered.hostedTools.map(({ kind }) => kind));
   const added = tools.filter(({ kind }) => !own.has(kind));
   if (added.length === 0) return rendered;
@@ -237,10 +239,13 @@ function listHiddenTools(
 
 /** Registers the slices that disclosure and policies need, if the prompt uses them. */
 function registerSlices({ template }: Prompt, session: Session): void {
-  const sections = template.outline.map(({ section }) => section);
-  if (sections.some(({ summary }) => summary !== null)) session.register(visibilitySlice);
-  const guarded = [template, ...sections, ...sections.flatMap((section) => section.tools())];
-  if (guarded.some(({ policies }) => policies.length > 0)) session.register(callRecord);
+  const { outline } = template;
+  if (outline.some(({ section }) => section.summary !== null)) session.register(visibilitySlice);
+  const hasPolicies = ({ policies }: Pick<Tool, "policies">) => policies.length > 0;
+  const isGuarded =
+    hasPolicies(template) ||
+    outline.some(({ section }) => hasPolicies(section) || section.tools().some(hasPolicies));
+  if (isGuarded) session.register(callRecord);
 }
 
 interface RenderSettings extends LoopSettings {
@@ -263,8 +268,9 @@ function findForbiddenTools(
   allowed: boolean | readonly string[],
   { hostedTools }: RenderedPrompt,
 ): readonly Omission[] {
+  if (allowed === true) return [];
   const isAllowed = ({ name, kind }: HostedTool) =>
-    typeof allowed === "boolean" ? allowed : allowed.includes(name) || allowed.includes(kind);
+    allowed !== false && (allowed.includes(name) || allowed.includes(kind));
   const reason = "allowHostedTools does not allow it";
   return hostedTools.filter((tool) => !isAllowed(tool)).map((tool) => ({ tool, reason }));
 }
@@ -274,8 +280,8 @@ function omitTools<Output>(
   rendered: RenderedPrompt<Output>,
   omissions: readonly Omission[],
 ): RenderedPrompt<Output> {
+  if (omissions.length === 0) return rendered;
   const out = new Set(omissions.map(({ tool }) => tool.name));
-  if (out.size === 0) return rendered;
   const stays = ({ name }: { readonly name: string }) => !out.has(name);
   return copyWithFields(rendered, {
     tools: Object.freeze(rendered.tools.filter(stays)),

@@ -15,6 +15,7 @@ import { type OpenAIAdapterOptions, toAdapterSettings } from "./adapter-options.
 import type { AdapterSettings } from "./adapter-settings.ts";
 import { Conversation } from "./conversation/conversation.ts";
 import type { PromptWorkspace } from "./conversation/conversation-container.ts";
+import type { LastRequest } from "./conversation/request-base-cache.ts";
 import type { OpenAIClient } from "./http/client.ts";
 import { downloadCitedFile } from "./http/download-cited-file.ts";
 import { EgressLog } from "./http/egress-log.ts";
@@ -46,6 +47,7 @@ export class OpenAIAdapter implements ProviderAdapter {
   /** The model's name at the provider. */
   readonly model: string;
   readonly #settings: AdapterSettings;
+  readonly #lastRequest: LastRequest = { current: null };
 
   constructor(options: OpenAIAdapterOptions) {
     this.#settings = toAdapterSettings(options);
@@ -72,7 +74,9 @@ export class OpenAIAdapter implements ProviderAdapter {
     const limit = { [maxThrottleWaitMs]: given[maxThrottleWaitMs] };
     const egress = new EgressLog();
     const client = recordRequests(this.#settings.client, egress);
-    const settings = { ...this.#settings, ...limit, client, egress, prompt, session, continues };
+    const lastRequest = this.#lastRequest;
+    const own = { client, egress, lastRequest, prompt, session, continues };
+    const settings = { ...this.#settings, ...limit, ...own };
     const held = sections[0]?.files.hold(clock);
     try {
       const workspaces = sections.length > 0 ? await Promise.all(sections.map(loadWorkspace)) : [];

@@ -38,9 +38,8 @@ export interface InProcessEventBusOptions {
  * run.
  */
 export class InProcessEventBus implements EventBus {
-  readonly #subscriptions = new Set<Subscription>();
-  /** Subscriptions by event type, cached until a subscription is added or removed. */
-  readonly #subscribersByType = new Map<string, readonly Subscription[]>();
+  /** Replaced when a subscription is added or removed, so that a delivery is not affected. */
+  #subscriptions: readonly Subscription[] = [];
   readonly #onError: (error: unknown, event: BusEvent) => void;
 
   constructor(options: InProcessEventBusOptions = {}) {
@@ -50,8 +49,9 @@ export class InProcessEventBus implements EventBus {
 
   /** Delivers an event to its subscribers before it returns. */
   publish(event: BusEvent): void {
-    for (const subscription of this.#findSubscribers(event.type)) {
-      if (this.#subscriptions.has(subscription)) this.#deliver(subscription, event);
+    for (const subscription of this.#subscriptions) {
+      const isOpen = !subscription.isClosed; // a handler may have closed it during this delivery
+      if (isOpen && receives(subscription, event.type)) this.#deliver(subscription, event);
     }
   }
 
@@ -63,39 +63,24 @@ export class InProcessEventBus implements EventBus {
     type: Type,
     handler: (event: EventOf<Type>) => void,
   ): Disposable {
-    const subscription = { type, handler };
-    this.#subscriptions.add(subscription);
-    this.#subscribersByType.clear();
+    const subscription: Subscription = { type, handler, isClosed: false };
+    this.#subscriptions = [...this.#subscriptions, subscription];
     return {
       [Symbol.dispose]: () => {
-        if (this.#subscriptions.delete(subscription)) this.#subscribersByType.clear();
+        subscription.isClosed = true;
+        this.#subscriptions = this.#subscriptions.filter((other) => other !== subscription);
       },
     };
   }
 
   /** Returns whether a subscriber other than a session receives events of this type. */
   hears(type: string): boolean {
-    return this.#hasSubscriber(type, (handler) => !sessionHandlers.has(handler));
+    return this.#subscriptions.some((one) => !isSessionHandler(one.handler) && receives(one, type));
   }
 
   /** Returns whether a subscriber other than `own` receives events of this type. Sessions count. */
-  [reachesOthers](type: string, own: (event: never) => unknown): boolean {
-    return this.#hasSubscriber(type, (handler) => handler !== own);
-  }
-
-  #hasSubscriber(type: string, matches: (handler: Subscription["handler"]) => boolean): boolean {
-    for (const subscription of this.#subscriptions) {
-      if (matches(subscription.handler) && receives(subscription, type)) return true;
-    }
-    return false;
-  }
-
-  #findSubscribers(type: string): readonly Subscription[] {
-    const cached = this.#subscribersByType.get(type);
-    if (cached) return cached;
-    const audience = [...this.#subscriptions].filter((one) => receives(one, type));
-    this.#subscribersByType.set(type, audience);
-    return audience;
+  [reachesOthers](type: string, own: EventHandler): boolean {
+    return this.#subscriptions.some((one) => one.handler !== own && receives(one, type));
   }
 
   #deliver({ handler }: Subscription, event: BusEvent): void {
@@ -136,18 +121,29 @@ export function isSharedWithAll(type: string): boolean {
   return !STORED_CONTENT.has(type);
 }
 
-/** Handlers with which sessions subscribe to their bus. `hears` does not count them. */
-export const sessionHandlers = new WeakSet<(event: never) => unknown>();
-
 /** Returns whether a subscriber other than `own` may receive events of this type. */
-export function hasOtherSubscribers(
-  bus: EventBus,
-  type: string,
-  own: (event: never) => unknown,
-): boolean {
+export function hasOtherSubscribers(bus: EventBus, type: string, own: EventHandler): boolean {
   if (bus instanceof InProcessEventBus) return bus[reachesOthers](type, own);
   return bus.hears?.(type) ?? true;
 }
+
+/** Returns whether publishing an event of this type does anything but call `own`. */
+export function needsPublishing(bus: EventBus, type: string, own: EventHandler): boolean {
+  const isPlain =
+    bus instanceof InProcessEventBus && bus.publish === InProcessEventBus.prototype.publish;
+  return !isPlain || bus[reachesOthers](type, own);
+}
+
+/** Marks the handler with which a session subscribes to its bus. `hears` does not count it. */
+export function markSessionHandler<Handler extends EventHandler>(handler: Handler): Handler {
+  return Object.assign(handler, { [ofSession]: true });
+}
+
+function isSessionHandler(handler: EventHandler): boolean {
+  return ofSession in handler;
+}
+
+const ofSession = Symbol("ofSession");
 
 /**
  * Surrounds the work of all evaluations on a bus, until the result is disposed. A subscriber to events cannot run a
@@ -187,9 +183,12 @@ const STORED_CONTENT: ReadonlySet<string> = new Set([
   "EgressReported",
 ]);
 
+type EventHandler = (event: never) => unknown;
+
 interface Subscription {
   readonly type: string;
-  readonly handler: (event: never) => unknown;
+  readonly handler: EventHandler;
+  isClosed: boolean;
 }
 
 function warnAboutHandler(error: unknown, { type }: BusEvent): void {

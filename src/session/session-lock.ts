@@ -24,12 +24,9 @@ export interface LockOptions {
 export class SessionLock {
   readonly #context: AsyncContext<LockScope>;
   readonly #root = new Queue();
-  /** The scope of an evaluation between its handlers. Evaluations started there wait their turn. */
-  readonly #betweenHandlers = new Queue();
 
   constructor(context: AsyncContext<LockScope> = getSharedContext()) {
     this.#context = context;
-    this.#betweenHandlers.open = false;
   }
 
   /**
@@ -48,7 +45,7 @@ export class SessionLock {
     const queue = around?.open ? around : this.#root;
     const leave = await queue.enter(options.signal);
     try {
-      return await this.#runIn(this.#betweenHandlers, () => work(queue !== this.#root));
+      return await this.#runIn(BETWEEN_HANDLERS, () => work(queue !== this.#root));
     } finally {
       leave();
     }
@@ -104,7 +101,8 @@ const CALLER_TICKS = 16;
 
 class Queue implements Scope {
   open = true;
-  #last: Promise<void> = Promise.resolve();
+  /** Resolves when the last entrant has left; `null` before the first one. */
+  #last: Promise<void> | null = null;
   #entrants = 0;
 
   /** Whether there are no entrants. */
@@ -122,9 +120,10 @@ class Queue implements Scope {
       this.#entrants--;
       resolve();
     };
-    this.#last = before.then(() => promise);
+    this.#last = before ? before.then(() => promise) : promise;
     try {
-      await raceAbort(before, signal);
+      if (before) await raceAbort(before, signal);
+      else signal?.throwIfAborted();
     } catch (reason) {
       leave();
       throw reason;
@@ -134,7 +133,11 @@ class Queue implements Scope {
     return leave;
   }
 
-  waitUntilIdle(): Promise<void> {
-    return this.#last;
+  async waitUntilIdle(): Promise<void> {
+    await this.#last;
   }
 }
+
+/** The scope of an evaluation between its handlers. Evaluations started there wait their turn. */
+const BETWEEN_HANDLERS = new Queue();
+BETWEEN_HANDLERS.open = false;

@@ -8,7 +8,8 @@ import {
   type EventBus,
   hasOtherSubscribers,
   InProcessEventBus,
-  sessionHandlers,
+  markSessionHandler,
+  needsPublishing,
 } from "./event-bus.ts";
 import type { BusEvent } from "./event-map.ts";
 import { parseSession, serializeSession } from "./saved-session.ts";
@@ -79,21 +80,21 @@ export class Session implements Disposable {
   readonly lock = new SessionLock();
   readonly #clock: Clock;
   /** Number of times that the bus has yet to deliver each event that this session published. */
-  readonly #echoes = new WeakMap<BusEvent, number>();
-  readonly #onEvent = (event: BusEvent) => this.#onBusEvent(event);
+  #echoes: WeakMap<BusEvent, number> | null = null;
+  readonly #onEvent = markSessionHandler((event: BusEvent) => this.#onBusEvent(event));
   readonly #subscription: Disposable;
   #states = new SliceStates();
   #stored: StoredSession | null = null;
-  #createdAt: string;
+  /** In ISO 8601, or in milliseconds until it is first read. */
+  #createdAt: string | number;
 
   constructor(options: SessionOptions = {}) {
     checkKnownKeys(options, "Session", sessionKeys);
     this.id = checkId(options.id ?? crypto.randomUUID());
-    this.tags = checkTags(options.tags ?? {});
+    this.tags = checkTags(options.tags ?? NO_TAGS);
     this.#clock = options.clock ?? systemClock;
-    this.#createdAt = new Date(this.#clock.now()).toISOString();
+    this.#createdAt = this.#clock.now();
     this.bus = options.bus ?? new InProcessEventBus();
-    sessionHandlers.add(this.#onEvent);
     this.#subscription = this.bus.subscribe("*", this.#onEvent);
     if (options.store) this.#startRecording(options.store);
   }
@@ -185,6 +186,9 @@ export class Session implements Disposable {
 
   /** When the session was created, in ISO 8601. Parsing or opening a session preserves it. */
   get createdAt(): string {
+    if (typeof this.#createdAt === "number") {
+      this.#createdAt = new Date(this.#createdAt).toISOString();
+    }
     return this.#createdAt;
   }
 
@@ -271,7 +275,7 @@ export class Session implements Disposable {
 
   #startRecording(store: SessionStore): void {
     this.#stored = this.#createStored(store, null);
-    this.#stored.recorder.recordStart(this.#createdAt, this.tags);
+    this.#stored.recorder.recordStart(this.createdAt, this.tags);
   }
 
   #createStored(store: SessionStore, last: SessionRecord | null): StoredSession {
@@ -282,7 +286,7 @@ export class Session implements Disposable {
       store,
       recorder: new SessionRecorder({ store, id, last, onFailed }),
       tags,
-      getCreatedAt: () => this.#createdAt,
+      getCreatedAt: () => this.createdAt,
       getStates: () => this.#states,
       readAgain: (stored) => this.#readAgain(store, stored),
     });
@@ -310,6 +314,8 @@ export class Session implements Disposable {
   #deliver(events: readonly BusEvent[]): void {
     this.#reduce(events);
     for (const each of events) {
+      if (!needsPublishing(this.bus, each.type, this.#onEvent)) continue;
+      this.#echoes ??= new WeakMap();
       this.#echoes.set(each, (this.#echoes.get(each) ?? 0) + 1);
       this.bus.publish(each);
     }
@@ -318,8 +324,8 @@ export class Session implements Disposable {
   /** Reduces events of other publishers on the bus that have this session's id. */
   #onBusEvent(event: BusEvent): void {
     if (isTransient(event)) return;
-    const echoes = this.#echoes.get(event) ?? 0;
-    if (echoes > 0) this.#echoes.set(event, echoes - 1);
+    const echoes = this.#echoes?.get(event) ?? 0;
+    if (echoes > 0) this.#echoes?.set(event, echoes - 1);
     else if ("sessionId" in event && event.sessionId === this.id) {
       checkCallFence(`The event ${event.type}`);
       this.#reduce([event]);
@@ -332,7 +338,9 @@ export class Session implements Disposable {
     const reductions = events.map((event) => this.#states.reduce(event));
     this.#stored?.recorder.recordEvents(events, reductions);
     if (this.#stored && reductions.some(({ marked }) => marked)) this.#stored.setMark();
-    for (const [index, event] of events.entries()) this.#reportFailures(event, reductions[index]);
+    events.forEach((event, index) => {
+      this.#reportFailures(event, reductions[index]);
+    });
   }
 
   #reportFailures(event: BusEvent, reduction: Reduction | undefined): void {
@@ -382,7 +390,10 @@ function checkId(id: string): string {
   });
 }
 
+const NO_TAGS: Readonly<Record<string, string>> = Object.freeze({});
+
 function checkTags(tags: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  if (tags === NO_TAGS) return tags;
   const wrong = isPlainObject(tags)
     ? Object.entries(tags).find(([, tag]) => typeof tag !== "string")
     : ["", tags];

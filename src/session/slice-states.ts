@@ -8,9 +8,6 @@ import { SnapshotRestoreError } from "./snapshot-errors.ts";
 /** The slices of a session and their states. Independent of the bus and the store. */
 export class SliceStates {
   readonly #slices = new Map<string, StoredSlice>();
-  readonly #slicesByEvent = new Map<string, StoredSlice[]>();
-  /** Types of the events that a slice reduces when they are published. */
-  readonly #publishedTypes = new Set<string>();
   #isReducing = false;
 
   /** Whether a reducer is running. */
@@ -33,10 +30,6 @@ export class SliceStates {
     }
     const kept = { slice, now: slice.first };
     this.#slices.set(slice.id, kept);
-    for (const type of slice.events) this.#publishedTypes.add(type);
-    for (const type of [...slice.events, ...(slice.earlierEvents ?? [])]) {
-      this.#slicesByEvent.set(type, [...(this.#slicesByEvent.get(type) ?? []), kept]);
-    }
     return true;
   }
 
@@ -47,7 +40,8 @@ export class SliceStates {
 
   /** Returns whether any slice has a reducer for published events of this type. */
   hasReducerFor(type: string): boolean {
-    return this.#publishedTypes.has(type);
+    for (const { slice } of this.#slices.values()) if (slice.events.includes(type)) return true;
+    return false;
   }
 
   /** Runs the reducers for an event, skipping the slices in `except`. */
@@ -55,8 +49,8 @@ export class SliceStates {
     const failures: { sliceId: string; message: string }[] = [];
     let changed = false;
     let marked = false;
-    for (const kept of this.#slicesByEvent.get(event.type) ?? []) {
-      if (except.includes(kept.slice.id)) continue;
+    for (const kept of this.#slices.values()) {
+      if (!reduces(kept.slice, event.type) || except.includes(kept.slice.id)) continue;
       const before = kept.now;
       const message = this.#advance(kept, event);
       if (message !== null) failures.push({ sliceId: kept.slice.id, message });
@@ -142,6 +136,11 @@ export class SliceStates {
     const remedy = "Register the slices first, or pass them to Session.parse.";
     throw new SnapshotRestoreError(`No slice is registered as ${quoteNames(unknown)}. ${remedy}`);
   }
+}
+
+/** Whether a slice has a reducer for events of this type, published or stored by an earlier version. */
+function reduces({ events, earlierEvents }: Slice, type: string): boolean {
+  return events.includes(type) || (earlierEvents?.includes(type) ?? false);
 }
 
 interface StoredSlice {

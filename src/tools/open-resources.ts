@@ -30,7 +30,7 @@ export function isSnapshotable(value: unknown): value is Snapshotable {
 export class OpenResources implements Resources, AsyncDisposable {
   readonly #bindings = new Map<ResourceKey, Binding>();
   readonly #created = new Map<ResourceKey, unknown>();
-  /** Resolved values of `#made`: a factory may be asynchronous. */
+  /** Resolved values of `#created`: a factory may be asynchronous. */
   readonly #ready = new Map<ResourceKey, unknown>();
   #closed = false;
 

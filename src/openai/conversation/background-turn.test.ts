@@ -300,8 +300,9 @@ describe("a response that another process submitted", () => {
       clock: fakeClock({ skipsSleep: true }),
     });
     const prompt = createTaskPrompt();
+    const lastRequest = { current: null };
     const own = { prompt, session: new Session(), egress: new EgressLog(), continues: false };
-    const conversation = new Conversation({ ...settings, ...own });
+    const conversation = new Conversation({ ...settings, ...own, lastRequest });
     const calls: string[] = [];
     const request: TurnRequest = {
       turn: 1,

@@ -73,7 +73,7 @@ export class Conversation implements ModelClient {
     const publish = (event: AdapterEvent) => this.#publish(event);
     this.#container = new ConversationContainer(settings, workspaces, publish);
     this.#window = new ConversationWindow(settings, publish);
-    this.#bases = new RequestBaseCache(settings);
+    this.#bases = new RequestBaseCache(settings, settings.lastRequest);
     this.#hosted = new HostedItems(settings);
   }
 

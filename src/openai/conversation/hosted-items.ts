@@ -1,7 +1,7 @@
 import { OutputsOnDemand } from "../../adapter/create-response.ts";
 import type { HostedCall } from "../../adapter/model-client.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
-import { defaultCodecs } from "../codecs/index.ts";
+import { isBuiltIn } from "../codecs/index.ts";
 import { withoutText } from "../codecs/message-text.ts";
 import { mayBeHosted, type ResumePoint, type TurnItems } from "../history/resume-point.ts";
 import { mapTools } from "../response/response.ts";
@@ -49,11 +49,9 @@ export class HostedItems {
    * codec cannot read its items. The built-in ones always can, so their outputs are read on demand.
    */
   readOutputs(): Iterable<readonly [name: string, output: unknown]> {
-    const isBuiltIn = [...this.#tools.values()].every(({ kind }) => {
-      const codec = this.#settings.codecs.get(kind);
-      return !codec || defaultCodecs.includes(codec);
-    });
-    return isBuiltIn ? new OutputsOnDemand(() => this.#parseOutputs()) : this.#parseOutputs();
+    const { codecs } = this.#settings;
+    const areBuiltIn = [...this.#tools.values()].every(({ kind }) => isBuiltIn(codecs.get(kind)));
+    return areBuiltIn ? new OutputsOnDemand(() => this.#parseOutputs()) : this.#parseOutputs();
   }
 
   #parseOutputs(): readonly (readonly [name: string, output: unknown])[] {

@@ -28,7 +28,7 @@ export function markValidItems(items: readonly object[], storage: StorageMode): 
   const stays = items.map(
     (item, index) => isSendable(item, storage) && pairing.accept(item, index),
   );
-  for (const { index } of pairing.unanswered) stays[index] = false;
+  for (const { index } of pairing.listUnanswered()) stays[index] = false;
   // Must come last: a dropped call can leave its reasoning without output, and affects nothing more.
   items.reduceRight((followed, item, index) => {
     if (!stays[index]) return followed;
@@ -99,7 +99,7 @@ export class PairMonitor {
 
   /** Whether all observed items are valid together. */
   get isComplete(): boolean {
-    return !this.#isBroken && !this.#endsInReasoning && this.#pairing.unanswered.size === 0;
+    return !this.#isBroken && !this.#endsInReasoning && this.#pairing.unansweredCount === 0;
   }
 
   observe(item: WireItem): void {
@@ -212,7 +212,7 @@ interface TrackedCall {
 
 /** Matches each output with its call as items are added. */
 class Pairing {
-  readonly unanswered = new Set<TrackedCall>();
+  #unansweredCount = 0;
   readonly #calls: TrackedCall[] = [];
   /** The latest call of each key. Some servers reuse call ids across responses. */
   readonly #latest = new Map<string, TrackedCall>();
@@ -224,6 +224,14 @@ class Pairing {
     return half.side === "call"
       ? this.#openCall(half.keys, index)
       : this.#closeCall(half.keys, index);
+  }
+
+  get unansweredCount(): number {
+    return this.#unansweredCount;
+  }
+
+  listUnanswered(): readonly TrackedCall[] {
+    return this.#calls.filter(({ outputIndex }) => outputIndex === null);
   }
 
   *iterateAnswered(): Generator<{ readonly index: number; readonly outputIndex: number }> {
@@ -238,7 +246,7 @@ class Pairing {
     const call = { index, outputIndex: null };
     this.#calls.push(call);
     for (const key of keys) this.#latest.set(key, call);
-    this.unanswered.add(call);
+    this.#unansweredCount += 1;
     return true;
   }
 
@@ -247,7 +255,7 @@ class Pairing {
     const call = calls.find((candidate) => candidate?.outputIndex === null);
     if (!call) return false;
     call.outputIndex = index;
-    this.unanswered.delete(call);
+    this.#unansweredCount -= 1;
     return true;
   }
 }

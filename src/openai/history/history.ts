@@ -61,7 +61,8 @@ export class History {
   constructor({ stored, items = [], resumed }: HistoryOptions) {
     this.#storage = { stored };
     this.#pairMonitor = new PairMonitor(this.#storage);
-    const { items: kept, dropped } = resumed
+    const isTaken = resumed !== undefined || items.length === 0;
+    const { items: kept, dropped } = isTaken
       ? { items: items as readonly WireItem[], dropped: [] }
       : keepValidHistory(items, this.#storage);
     this.dropped = dropped;

@@ -26,6 +26,7 @@ export function checkHostedTools(
   rendered: RenderedPrompt,
   support: ToolSupport,
 ): readonly Omission[] {
+  if (rendered.hostedTools.length === 0) return [];
   const omissions: Omission[] = [];
   for (const tool of rendered.hostedTools) {
     const problem = findUnsupported(tool, support);
@@ -51,11 +52,12 @@ export function toWireEntries(
   codecs: Codecs,
   env: CodecEnv,
 ): ReadonlyMap<HostedTool, WireTool> {
-  const entries = tools.flatMap((tool) => {
+  const entries = new Map<HostedTool, WireTool>();
+  for (const tool of tools) {
     const codec = codecs.get(tool.kind);
-    return codec ? [[tool, checkEntry(serializeTool(codec, tool, env), tool)] as const] : [];
-  });
-  return new Map(entries);
+    if (codec) entries.set(tool, checkEntry(serializeTool(codec, tool, env), tool));
+  }
+  return entries;
 }
 
 interface Unsupported {
