@@ -243,7 +243,7 @@ const addEgress = createLazyField<EgressReport>("egress");
 /** Closes a resource and only reports errors, so that the answer is not lost. */
 function closeQuietly(
   what: string,
-  close: () => PromiseLike<void> | undefined,
+  close: () => PromiseLike<void> | null | undefined,
   { logger }: LoopSettings,
 ): PromiseLike<void> | undefined {
   const report = (error: unknown) => {

@@ -28,20 +28,21 @@ export function isSnapshotable(value: unknown): value is Snapshotable {
  * The resources of one evaluation. Later registries win. Resources created here are closed here.
  */
 export class OpenResources implements Resources, AsyncDisposable {
-  readonly #bindings = new Map<ResourceKey, Binding>();
-  readonly #created = new Map<ResourceKey, unknown>();
+  readonly #bindings: ReadonlyMap<ResourceKey, Binding>;
+  // The maps are created when they are first used: most evaluations have no resources.
+  #created: Map<ResourceKey, unknown> | null = null;
   /** Resolved values of `#created`: a factory may be asynchronous. */
-  readonly #ready = new Map<ResourceKey, unknown>();
+  #ready: Map<ResourceKey, unknown> | null = null;
   #closed = false;
 
   constructor(...registries: readonly (ResourceRegistry | null | undefined)[]) {
-    for (const registry of registries) {
-      for (const [key, binding] of registry?.bindings() ?? []) this.#bindings.set(key, binding);
-    }
+    const used = registries.filter((registry) => !!registry);
+    this.#bindings = used.length === 0 ? NO_BINDINGS : joinBindings(used);
   }
 
   get<T>(key: ResourceKey<T>): T;
   get(key: ResourceKey): unknown {
+    this.#created ??= new Map();
     return this.resolve(key, this.#created);
   }
 
@@ -58,8 +59,9 @@ export class OpenResources implements Resources, AsyncDisposable {
 
   /** Lists the existing resources whose state can be restored. */
   listSnapshotables(): readonly Snapshotable[] {
+    if (this.#bindings.size === 0) return [];
     const values = [...this.#bindings].map(([key, binding]) =>
-      binding.owner === "caller" ? binding.value : this.#ready.get(key),
+      binding.owner === "caller" ? binding.value : this.#ready?.get(key),
     );
     return [...new Set(values.filter(isSnapshotable))];
   }
@@ -72,6 +74,7 @@ export class OpenResources implements Resources, AsyncDisposable {
     const binding = this.#bindings.get(key);
     if (!binding) throw new UnboundResourceError(String(key?.name));
     if (binding.owner === "caller") return binding.value;
+    this.#created ??= new Map();
     const created = binding.scope === "tool" ? callResources : this.#created;
     if (!created.has(key)) {
       const value = this.#create(key, binding.create);
@@ -81,10 +84,10 @@ export class OpenResources implements Resources, AsyncDisposable {
     return created.get(key);
   }
 
-  /** Closes the resources that were created. Returns `undefined` if there are none. */
-  close(): Promise<void> | undefined {
+  /** Closes the resources that were created. Returns `null` if there are none. */
+  close(): Promise<void> | null {
     this.#closed = true;
-    return this.#created.size > 0 ? closeAll(this.#created) : undefined;
+    return this.#created && closeAll(this.#created);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -92,9 +95,11 @@ export class OpenResources implements Resources, AsyncDisposable {
   }
 
   #trackReady(key: ResourceKey, value: unknown): void {
-    if (!(value instanceof Promise)) this.#ready.set(key, value);
+    this.#ready ??= new Map();
+    const all = this.#ready;
+    if (!(value instanceof Promise)) all.set(key, value);
     // The caller that requested the resource gets the rejection. Here, there is no state to restore.
-    else value.then((ready) => this.#ready.set(key, ready)).catch(() => {});
+    else value.then((ready) => all.set(key, ready)).catch(() => {});
   }
 
   /** Rejects a resource after the evaluation has ended, because it would never be closed. */
@@ -108,7 +113,7 @@ export class OpenResources implements Resources, AsyncDisposable {
 /** The resources of one tool call. Disposing it closes the resources that the call created. */
 export class CallResources implements Resources, AsyncDisposable {
   readonly #evaluation: OpenResources;
-  readonly #created = new Map<ResourceKey, unknown>();
+  #created: Map<ResourceKey, unknown> | null = null;
 
   constructor(evaluation: OpenResources) {
     this.#evaluation = evaluation;
@@ -116,6 +121,7 @@ export class CallResources implements Resources, AsyncDisposable {
 
   get<T>(key: ResourceKey<T>): T;
   get(key: ResourceKey): unknown {
+    this.#created ??= new Map();
     return this.#evaluation.resolve(key, this.#created);
   }
 
@@ -123,14 +129,21 @@ export class CallResources implements Resources, AsyncDisposable {
     return this.#evaluation.has(key) ? this.get(key) : null;
   }
 
-  /** Closes the resources that the call created. Returns `undefined` if there are none. */
-  close(): Promise<void> | undefined {
-    return this.#created.size > 0 ? closeAll(this.#created) : undefined;
+  /** Closes the resources that the call created. Returns `null` if there are none. */
+  close(): Promise<void> | null {
+    return this.#created && closeAll(this.#created);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
+}
+
+const NO_BINDINGS: ReadonlyMap<ResourceKey, Binding> = new Map();
+
+/** Joins the bindings of registries. Later ones win. */
+function joinBindings(registries: readonly ResourceRegistry[]): ReadonlyMap<ResourceKey, Binding> {
+  return new Map(registries.flatMap((registry) => [...registry.bindings()]));
 }
 
 function createResource(key: ResourceKey, make: () => unknown): unknown {

@@ -22,7 +22,7 @@ export type NextTurn = Pick<
 >;
 
 /** Sends one request, retries it if it is throttled, and publishes the response. */
-export async function takeTurn(
+export function takeTurn(
   evaluation: Evaluation,
   client: ModelClient,
   settings: LoopSettings,
@@ -33,9 +33,19 @@ export async function takeTurn(
   const feed = settings[streamFeed] ?? null;
   const isHeard = evaluation.session.bus.hears?.("TurnProgressed") ?? true;
   // Nothing is observed if there is neither a stream nor a listener when the turn starts.
-  if (!feed && !isHeard) return await runTurn(evaluation, client, settings, { next, startedAt });
-  using observer = new TurnWatch(evaluation, feed, { turn: next.turn, isHeard });
-  return await runTurn(evaluation, client, settings, { next, startedAt, observer });
+  if (!feed && !isHeard) return runTurn(evaluation, client, settings, { next, startedAt });
+  const observer = new TurnWatch(evaluation, feed, { turn: next.turn, isHeard });
+  return runObservedTurn(evaluation, client, settings, { next, startedAt, observer });
+}
+
+async function runObservedTurn(
+  evaluation: Evaluation,
+  client: ModelClient,
+  settings: LoopSettings,
+  turn: StartedTurn & { readonly observer: TurnWatch },
+): Promise<Turn> {
+  using _watch = turn.observer;
+  return await runTurn(evaluation, client, settings, turn);
 }
 
 /** A turn that has started. */

@@ -51,7 +51,8 @@ export interface CostMeterOptions {
 export class CostMeter {
   readonly #model: string | undefined;
   readonly #prices: PriceTable;
-  readonly #containers = new Map<string, { readonly since: number; readonly minutes: number }>();
+  /** Since when each container is paid for, and for how long; `null` before the first one. */
+  #containers: Map<string, ContainerMinutes> | null = null;
   /** Costs that the provider has reported, or that earlier processes have counted. */
   #reported = 0;
   /** Estimates since the provider's last figure. */
@@ -116,7 +117,7 @@ export class CostMeter {
   /** Adds a turn of an earlier process. */
   addEarlier({ costUsd, ...turn }: PricedTurn): void {
     const cost = costUsd ?? this.#estimate(turn, { startedAt: 0, endedAt: 0 });
-    this.#containers.clear(); // their times are not known
+    this.#containers = null; // their times are not known
     if (cost !== null) this.raise(this.#reported + cost);
   }
 
@@ -148,15 +149,17 @@ export class CostMeter {
     { hostedCalls, containerIds = [], containerTier: tier }: UsedContainers,
     { startedAt, endedAt }: TurnTimes,
   ) {
+    this.#containers ??= new Map();
+    const paid = this.#containers;
     const ids = new Set([...containerIds, ...hostedCalls.map(({ containerId }) => containerId)]);
     const times = [...ids].flatMap((id) => {
       if (id === undefined) return [];
-      const { since, minutes: charged } = this.#containers.get(id) ?? {
+      const { since, minutes: charged } = paid.get(id) ?? {
         since: startedAt,
         minutes: 0,
       };
       const minutes = Math.max(MIN_CONTAINER_MINUTES, Math.ceil((endedAt - since) / 60_000));
-      this.#containers.set(id, { since, minutes });
+      paid.set(id, { since, minutes });
       return [{ tier, minutes: minutes - charged }];
     });
     return priceContainers(times, this.#prices);
@@ -167,6 +170,11 @@ export class CostMeter {
     const own = this.#model === undefined ? null : findModelPrice(this.#model, this.#prices);
     return own ?? (reported === null ? null : findModelPrice(reported, this.#prices));
   }
+}
+
+interface ContainerMinutes {
+  readonly since: number;
+  readonly minutes: number;
 }
 
 type UsedContainers = PricedContainers & Pick<PricedTurn, "hostedCalls">;

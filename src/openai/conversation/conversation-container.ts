@@ -60,7 +60,7 @@ export class ConversationContainer {
   /** Tracks containers that retain data in `zdrMode`; `null` in other modes. */
   readonly #retained: RetainedContainers | null;
   /** The ids of containers that the caller created and tools refer to. */
-  readonly #callerContainers = new Set<string>();
+  #callerContainers: ReadonlySet<string> = NO_CONTAINERS;
   #hasRemovedLeftovers = false;
   #hasCheckedNamed = false;
   /** Describes mounted files to the model, until it has been sent. */
@@ -109,8 +109,8 @@ export class ConversationContainer {
   checkTools({ hostedTools }: RenderedPrompt, forbidden: readonly Omission[]): void {
     const { codecs, clock } = this.#settings;
     const used = findContainerTools(hostedTools, codecs);
-    for (const { container } of used)
-      if (container.id !== null) this.#callerContainers.add(container.id);
+    const ids = used.map(({ container }) => container.id).filter((id) => id !== null);
+    if (ids.length > 0) this.#callerContainers = new Set([...this.#callerContainers, ...ids]);
     if (this.#workspaces.length > 0) {
       const paths = this.#workspaces.map(({ path }) => path);
       const tools = forbidden.map(({ tool }) => tool);
