@@ -10,7 +10,13 @@ import { OpenResources } from "../tools/open-resources.ts";
 import { createResponse } from "./create-response.ts";
 import type { EgressReport } from "./egress/egress-report.ts";
 import { type EgressReader, publishEgress, readEgress } from "./egress/read-egress.ts";
-import { type Evaluation, Progress, readVisibility, toRenderedFields } from "./evaluation.ts";
+import {
+  type Evaluation,
+  Progress,
+  readVisibility,
+  toRenderedFields,
+  UnstoredKeys,
+} from "./evaluation.ts";
 import { Guard } from "./guard.ts";
 import {
   type LoopOptions,
@@ -165,6 +171,7 @@ async function runEvaluation<Output>(
     isDurable: start !== null,
     approval: settings,
     parked: [],
+    callKeys: new UnstoredKeys(),
     usedApprovals: new Set(),
     keepFiles: () => client.keepFiles?.() ?? Promise.resolve(null),
     [onBarrier]: settings[onBarrier],

@@ -55,6 +55,8 @@ export interface Evaluation extends EventPublisher {
   readonly approval: Pick<ApprovalSettings, "approve" | "approvals">;
   /** Calls of the turn that wait for approval, so that the evaluation stops after the turn's other calls. */
   readonly parked: ApprovalRequest[];
+  /** Makes the keys of calls unique in a session that is not stored. */
+  readonly callKeys: UnstoredKeys;
   /** Keys of calls that were decided about and that the model may make again. */
   readonly usedApprovals: Set<string>;
   /** Keeps the files of the prompt's workspace; `null` if there are none, or none have changed. */
@@ -112,9 +114,21 @@ export function createToolContext(
 }
 
 /** Returns the key of a call. In a stored session, it is the same in every process. */
-function createCallKey({ session, isDurable }: Evaluation, callId: string): string {
-  const turn = isDurable ? session.get(standingSlice).turns : crypto.randomUUID();
+function createCallKey({ session, isDurable, callKeys }: Evaluation, callId: string): string {
+  const turn = isDurable ? session.get(standingSlice).turns : callKeys.createUnstored();
   return `${session.id}:${turn}:${callId}`;
+}
+
+/** The part of call keys that stands for the turn if the session is not stored: different for each call. */
+export class UnstoredKeys {
+  #evaluation: string | null = null;
+  #calls = 0;
+
+  createUnstored(): string {
+    this.#evaluation ??= crypto.randomUUID();
+    this.#calls += 1;
+    return `${this.#evaluation}-${this.#calls}`;
+  }
 }
 
 /** The part of a turn that {@link Progress} needs. */

@@ -55,17 +55,43 @@ interface Storage<Value> {
 /** Creates an async context. `find` looks up a built-in module without importing it. */
 export function createAsyncContext<Value>(find = findBuiltinModule): AsyncContext<Value> {
   const hooks = find("node:async_hooks") as
-    | { readonly AsyncLocalStorage: new () => Storage<Value> }
+    | { readonly AsyncLocalStorage: new () => Storage<Link> }
     | undefined;
   if (!hooks) {
     return { available: false, current: () => undefined, run: (_value, work) => work() };
   }
-  const storage = new hooks.AsyncLocalStorage();
-  return {
-    available: true,
-    current: () => storage.getStore(),
-    run: (value, work) => storage.run(value, work),
-  };
+  sharedStorage ??= new hooks.AsyncLocalStorage();
+  return new LinkedContext<Value>(sharedStorage);
+}
+
+/** The storage of all contexts. Node's `run()` copies the values of every storage, so there is one. */
+let sharedStorage: Storage<Link> | null = null;
+
+/** A value of one context, and the values around it. */
+interface Link {
+  readonly context: object;
+  readonly value: unknown;
+  readonly outer: Link | undefined;
+}
+
+class LinkedContext<Value> implements AsyncContext<Value> {
+  readonly available = true;
+  readonly #storage: Storage<Link>;
+
+  constructor(storage: Storage<Link>) {
+    this.#storage = storage;
+  }
+
+  current(): Value | undefined {
+    let link = this.#storage.getStore();
+    while (link && link.context !== this) link = link.outer;
+    return link && (link.value as Value); // `run` of this context has created the link
+  }
+
+  run<Result>(value: Value, work: () => Result): Result {
+    const link = { context: this, value, outer: this.#storage.getStore() };
+    return this.#storage.run(link, work);
+  }
 }
 
 /**

@@ -27,7 +27,7 @@ export async function runInTransaction(
         await restoreMarks(marks, evaluation.prompt.name);
       }
     } finally {
-      await releaseMarks(marks, evaluation);
+      if (marks.length > 0) await releaseMarks(marks, evaluation);
     }
   }
 }
@@ -43,10 +43,14 @@ function listRollbackParts(
   touches: readonly Snapshotable[],
 ): ReadonlySet<Snapshotable> {
   const filesystem = prompt.filesystem();
-  const parts = new Set<Snapshotable>([...resources.listSnapshotables(), ...touches]);
+  const snapshotables = resources.listSnapshotables();
+  if (filesystem === null && snapshotables.length + touches.length === 0) return NO_PARTS;
+  const parts = new Set<Snapshotable>([...snapshotables, ...touches]);
   if (isSnapshotable(filesystem)) parts.add(filesystem);
   return parts;
 }
+
+const NO_PARTS: ReadonlySet<Snapshotable> = new Set();
 
 /** Releases snapshots. A failure only costs memory, so it is logged. */
 async function releaseMarks(marks: readonly Mark[], { logger }: Evaluation): Promise<void> {

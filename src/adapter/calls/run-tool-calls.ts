@@ -105,15 +105,17 @@ async function runGroup(
 ): Promise<readonly CompletedCall[]> {
   const { session, guard, clock, isDurable } = evaluation;
   if (isDurable) await startCalls(evaluation, listStartingCalls(group));
+  const runCall = async (pending: PendingCall, scope: Scope) => {
+    const started = clock.now();
+    const result = await runPendingCall(pending, evaluation, scope);
+    return { ...pending, result, durationMs: clock.now() - started };
+  };
+  const [only, ...others] = group;
+  if (only && others.length === 0) {
+    return [await session.lock.runNested((scope) => runCall(only, scope), guard.abortSignal)];
+  }
   return await session.lock.runNested(
-    (scope) =>
-      Promise.all(
-        group.map(async (pending) => {
-          const started = clock.now();
-          const result = await runPendingCall(pending, evaluation, scope);
-          return { ...pending, result, durationMs: clock.now() - started };
-        }),
-      ),
+    (scope) => Promise.all(group.map((pending) => runCall(pending, scope))),
     guard.abortSignal,
   );
 }
