@@ -289,8 +289,9 @@ export class History {
 
   /** Serializes the items that are not serialized yet. Returns the bytes of all items. */
   #serializeAll({ items, bytes }: HistoryContents): ItemBytes {
-    for (const item of items.slice(bytes.count)) {
-      bytes.add(serializeItem(toSentItem(item, this.#storage)));
+    for (let index = bytes.count; index < items.length; index++) {
+      const item = items[index];
+      if (item) bytes.add(serializeItem(toSentItem(item, this.#storage)));
     }
     return bytes;
   }

@@ -29,10 +29,6 @@ export class ItemBytes {
   #hash: RequestHash | null = null;
   #hashedEnd = 0;
 
-  constructor() {
-    this.#end = this.#write(OPENING, 0);
-  }
-
   /** The number of items. */
   get count(): number {
     return this.#ends.length;
@@ -40,18 +36,17 @@ export class ItemBytes {
 
   /** The size of the items in bytes. */
   get length(): number {
-    return this.#end - OPENING.length;
+    return Math.max(0, this.#end - OPENING.length);
   }
 
   add(json: string): void {
-    const start = this.#ends.length === 0 ? this.#end : this.#write(",", this.#end);
-    this.#end = this.#write(json, start);
+    this.#end = this.#write(this.#separator + json, this.#end);
     this.#ends.push(this.#end);
   }
 
   /** Appends the item at `index` of another buffer, without serializing it again. */
   copyItem(from: ItemBytes, index: number): void {
-    const start = this.#ends.length === 0 ? this.#end : this.#write(",", this.#end);
+    const start = this.#write(this.#separator, this.#end);
     const item = from.#bytes.subarray(from.#findStart(index), from.#ends[index]);
     this.#reserve(start + item.length);
     this.#bytes.set(item, start);
@@ -62,7 +57,7 @@ export class ItemBytes {
   /** Returns a new buffer with the first `count` items. */
   copyPrefix(count: number): ItemBytes {
     const copy = new ItemBytes();
-    const end = this.#ends[count - 1] ?? OPENING.length;
+    const end = this.#ends[count - 1] ?? 0;
     copy.#reserve(end);
     copy.#bytes.set(this.#bytes.subarray(0, end));
     copy.#end = end;
@@ -76,7 +71,7 @@ export class ItemBytes {
    * overwrites.
    */
   toRequest(rest: string): Uint8Array<ArrayBuffer> {
-    const end = this.#write(`],${rest.slice(1)}`, this.#end);
+    const end = this.#write(`${this.#opening}],${rest.slice(1)}`, this.#end);
     return this.#bytes.subarray(0, end);
   }
 
@@ -86,10 +81,20 @@ export class ItemBytes {
    */
   createDigest(getRest: () => string): () => string {
     const end = this.#end;
+    const opening = this.#opening;
     return () =>
       this.#hashItems(end)
-        .update(`],${getRest().slice(1)}`)
+        .update(`${opening}],${getRest().slice(1)}`)
         .digest();
+  }
+
+  /** What precedes the rest of a request: the opening is written with the first item. */
+  get #opening(): string {
+    return this.#ends.length === 0 ? OPENING : "";
+  }
+
+  get #separator(): string {
+    return this.#ends.length === 0 ? OPENING : ",";
   }
 
   #hashItems(end: number): RequestHash {
