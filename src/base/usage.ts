@@ -23,6 +23,8 @@ export const noUsage: TokenUsage = Object.freeze({
 
 /** Adds two usages field by field. */
 export function addUsage(one: TokenUsage, other: TokenUsage): TokenUsage {
+  if (other === noUsage) return one;
+  if (one === noUsage && Object.isFrozen(other)) return other;
   return Object.freeze({
     inputTokens: one.inputTokens + other.inputTokens,
     outputTokens: one.outputTokens + other.outputTokens,

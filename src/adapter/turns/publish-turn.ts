@@ -8,19 +8,23 @@ import type { DelegatedCall, DelegatedCallData, HostedCall, Turn } from "../mode
 /** Publishes `TurnCompleted`, together with the change of the session's stored conversation. */
 export function publishTurn(
   evaluation: Evaluation,
-  { text, toolCalls, usage, requestId, ...turn }: Turn,
-  numbers: Pick<TurnCompleted, "turn" | "durationMs">,
+  turn: Turn,
+  numbers: TurnNumbers,
 ): void {
+  const isHeard = evaluation.session[hearsEvent]("TurnCompleted");
+  const completed = isHeard ? [createCompleted(turn, numbers)] : [];
   const kept = toKeptEvents(evaluation.isNested ? null : turn.workspace);
-  const completed = evaluation.session[hearsEvent]("TurnCompleted") ? [createCompleted()] : [];
   const step = toStepEvents(evaluation, turn, numbers.turn);
   publishEvent(evaluation, ...completed, ...step, ...kept);
+}
 
-  function createCompleted(): AdapterEvent {
-    const hostedCalls = turn.hostedCalls.map(shortenCall);
-    const summary = { text, toolCalls, hostedCalls, usage, ...numbers, requestId };
-    return { type: "TurnCompleted", ...summary, ...toDetails(turn) };
-  }
+type TurnNumbers = Pick<TurnCompleted, "turn" | "durationMs">;
+
+function createCompleted(turn: Turn, numbers: TurnNumbers): AdapterEvent {
+  const { text, toolCalls, usage, requestId } = turn;
+  const hostedCalls = turn.hostedCalls.map(shortenCall);
+  const summary = { text, toolCalls, hostedCalls, usage, ...numbers, requestId };
+  return { type: "TurnCompleted", ...summary, ...toDetails(turn) };
 }
 
 /** Returns the events that change the session's stored conversation. Publish them together. */

@@ -201,8 +201,9 @@ function toPairLink(item: object): PairLink | null {
 }
 
 function createPairLink(side: PairLink["side"], call: string, ids: readonly unknown[]): PairLink {
-  const texts = ids.filter((id) => typeof id === "string" && id !== "");
-  return { side, keys: texts.map((id) => `${call} ${id}`) };
+  const keys: string[] = [];
+  for (const id of ids) if (typeof id === "string" && id !== "") keys.push(`${call} ${id}`);
+  return { side, keys };
 }
 
 interface TrackedCall {
