@@ -37,18 +37,22 @@ export async function runHostedCall(
   usage: TokenUsage,
   interrupted: InterruptedCalls | null,
 ): Promise<SettledCall> {
-  const resolved = await resolveCall(call, evaluation);
+  const found = findTool(call, evaluation);
+  const resolved = isPlain(found) ? null : await checkParams(found, evaluation);
+  const { tool } = found;
   const fate = interrupted?.takeFate(call.callId) ?? NEW_CALL;
-  if (fate.state === "answered") return await settleStoredCall(call, fate.invoked, resolved.tool);
-  const { params, result, declared } = isPlain(resolved)
-    ? await takeOutcome(call, evaluation)
-    : await processOutcome(resolved, evaluation, async () => call);
-  const origin = createOrigin(call, evaluation.adapterName);
-  await publishResult(resolved, evaluation, { params, result, usage, durationMs: null, origin });
+  if (fate.state === "answered") return await settleStoredCall(call, fate.invoked, tool);
+  const { params, result, declared } = resolved
+    ? await processOutcome(resolved, evaluation, async () => call)
+    : await takeOutcome(call, evaluation);
+  if (evaluation.session[hearsEvent]("ToolInvoked")) {
+    const origin = createOrigin(call, evaluation.adapterName);
+    await publishResult(found, evaluation, { params, result, usage, durationMs: null, origin });
+  }
   const { success, message } = result;
   const output = success ? (result.value ?? declared) : declared;
   const settled = Object.freeze({ ...call, params, success, message, output });
-  return { call: settled, declared, tool: resolved.tool };
+  return { call: settled, declared, tool };
 }
 
 /**
@@ -62,7 +66,7 @@ export async function runDelegatedCall(
   interrupted: InterruptedCalls | null,
 ): Promise<SettledCall | null> {
   const { name, kind, callId, raw } = delegated;
-  const resolved = await resolveCall(delegated, evaluation);
+  const resolved = await checkParams(findTool(delegated, evaluation), evaluation);
   const fate = interrupted?.takeFate(callId) ?? NEW_CALL;
   if (fate.state === "answered") {
     return await settleStoredCall(delegated, fate.invoked, resolved.tool);
@@ -80,7 +84,9 @@ export async function runDelegatedCall(
   });
   const { params, result, declared } = processed;
   const durationMs = evaluation.clock.now() - started;
-  await publishResult(resolved, evaluation, { params, result, usage, durationMs });
+  if (evaluation.session[hearsEvent]("ToolInvoked")) {
+    await publishResult(resolved, evaluation, { params, result, usage, durationMs });
+  }
   const { success, message } = result;
   const output = getDelegatedOutput(outcome, result);
   const call = Object.freeze({ name, kind, callId, params, output, success, message, raw });
@@ -109,26 +115,35 @@ function getDelegatedOutput(outcome: HostedOutcome | null, result: ToolResult<un
   return result.success ? (result.value ?? outcome.output) : outcome.output;
 }
 
-interface ResolvedCall {
+/** A call and its tool. */
+interface FoundTool {
   readonly call: HostedCall | DelegatedCall;
   readonly hosted: HostedTool;
   /** The native or provider tool that declared the hosted tool, if any. */
   readonly tool: Tool | null;
+}
+
+interface ResolvedCall extends FoundTool {
   /** Params, validated if the tool declares them, otherwise as the provider sent them. */
   readonly checkedParams: Validation<unknown>;
 }
 
-async function resolveCall(
-  call: HostedCall | DelegatedCall,
-  evaluation: Evaluation,
-): Promise<ResolvedCall> {
-  const { guard, rendered } = evaluation;
+function findTool(call: HostedCall | DelegatedCall, evaluation: Evaluation): FoundTool {
+  const { guard, rendered, tools } = evaluation;
   guard.enter("tool");
   const hosted = rendered.hostedTools.find(({ name }) => name === call.name);
   if (!hosted) throw createUnknownToolError(call, evaluation);
-  const tool = evaluation.tools.get(call.name) ?? null;
-  const checkedParams = await raceAbort(validateParams(tool, call.params), guard.abortSignal);
-  return { call, hosted, tool, checkedParams };
+  return { call, hosted, tool: tools.get(call.name) ?? null };
+}
+
+/** Validates the params of a call, if its tool declares them. */
+async function checkParams(found: FoundTool, { guard }: Evaluation): Promise<ResolvedCall> {
+  const { call, tool } = found;
+  const { params } = call;
+  const checkedParams: Validation<unknown> = tool?.params
+    ? await raceAbort(validate(tool.params, params), guard.abortSignal)
+    : { ok: true, value: params };
+  return { ...found, checkedParams };
 }
 
 /** A call's params and result, and its output before the hook or handler. */
@@ -139,16 +154,17 @@ interface ProcessedOutcome {
 }
 
 /** Whether no hook, handler or schema of the prompt reads the outcome of a call. */
-function isPlain({ hosted, tool }: ResolvedCall): boolean {
+function isPlain({ hosted, tool }: FoundTool): boolean {
   return tool === null && !hosted.handleProviderOutput;
 }
 
 /** Returns the outcome of a plain call. Nothing runs here, so there is nothing to roll back. */
-async function takeOutcome(call: HostedCall, evaluation: Evaluation): Promise<ProcessedOutcome> {
+function takeOutcome(call: HostedCall, evaluation: Evaluation): Promise<ProcessedOutcome> {
   const { params, output, success, message } = call;
   const result = { success, message, value: output };
-  await runObserved(evaluation.session.bus, toObserved(call, evaluation), async () => result);
-  return { params, result, declared: output };
+  const outcome = { params, result, declared: output };
+  const { bus } = evaluation.session;
+  return runObserved(bus, toObserved(call, evaluation), async () => result).then(() => outcome);
 }
 
 /** Gets the call's outcome and passes it to the tool's hook or handler, in one transaction. */
@@ -225,16 +241,11 @@ async function toToolResult(
   return { success, message, value: output.value };
 }
 
-async function validateParams(tool: Tool | null, params: unknown): Promise<Validation<unknown>> {
-  return tool?.params ? await validate(tool.params, params) : { ok: true, value: params };
-}
-
 async function publishResult(
-  { call: { name, callId }, tool }: ResolvedCall,
+  { call: { name, callId }, tool }: FoundTool,
   evaluation: Evaluation,
   invocation: Pick<Invocation, "params" | "result" | "usage" | "durationMs" | "origin">,
 ): Promise<void> {
-  if (!evaluation.session[hearsEvent]("ToolInvoked")) return;
   const renderedOutput = renderValue(invocation.result.value, tool?.render);
   const kept = evaluation.isDurable ? await evaluation.keepFiles() : null;
   publishInvocation(evaluation, { name, callId, ...invocation, renderedOutput }, kept);

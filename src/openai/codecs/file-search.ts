@@ -50,13 +50,12 @@ export const fileSearchCodec: HostedToolCodec<FileSearchConfig, FileSearchResult
     const words = readMessageText(items);
     return filterByType(items, "file_search_call").map((item) => {
       const queries = readStrings(item, "queries");
+      const failed = hasFailed(readString(item, "status"));
       return {
         ...identifyCall(item, tool),
         params: { query: queries[0] ?? "", queries },
-        output: hasFailed(readString(item, "status"))
-          ? null
-          : createFileSearchResult([item], words),
-        success: !hasFailed(readString(item, "status")),
+        output: failed ? null : createFileSearchResult([item], words),
+        success: !failed,
         message: describeFileSearch(item),
       };
     });
@@ -107,13 +106,14 @@ function toHit(result: WireItem): FileSearchHit {
 }
 
 function filterAttributes(attributes: WireItem): FileSearchHit["attributes"] {
-  return Object.fromEntries(
-    Object.entries(attributes).flatMap(([name, value]) =>
-      typeof value === "string" || typeof value === "number" || typeof value === "boolean"
-        ? [[name, value]]
-        : [],
-    ),
-  );
+  return Object.fromEntries(Object.entries(attributes).filter(isAttribute));
+}
+
+function isAttribute(
+  entry: [name: string, value: unknown],
+): entry is [name: string, value: string | number | boolean] {
+  const type = typeof entry[1];
+  return type === "string" || type === "number" || type === "boolean";
 }
 
 function describeFileSearch(item: WireItem): string {

@@ -68,11 +68,12 @@ export const webSearchCodec: HostedToolCodec<WebSearchConfig, WebSearchResult> =
     const words = readPageCitations(items);
     return filterByType(items, "web_search_call").map((item) => {
       const call = parseSearch(item);
+      const failed = hasFailed(call.status);
       return {
         ...identifyCall(item, tool),
         params: toSearchParams(call, readPattern(item)),
-        output: hasFailed(call.status) ? null : createSearchResult([item], words),
-        success: !hasFailed(call.status),
+        output: failed ? null : createSearchResult([item], words),
+        success: !failed,
         message: describeItem(item, call),
       };
     });

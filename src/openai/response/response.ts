@@ -76,21 +76,25 @@ export function readHostedCalls(
   readonly hostedCalls: readonly HostedCall[];
   readonly delegatedCalls: readonly DelegatedCall[];
 } {
-  const order = new Map<object, number>(items.map((item, index) => [item, index]));
-  const sortByItem = <Call extends { readonly raw: object }>(calls: readonly Call[]) =>
-    calls.toSorted((one, other) => (order.get(one.raw) ?? 0) - (order.get(other.raw) ?? 0));
+  const hostedCalls = mapTools(options, (codec, tool) =>
+    codec.calls
+      ? codec.calls(items, tool)
+      : readDefaultCalls(codec, tool, items, options.getEntries),
+  );
+  const delegatedCalls = mapTools(options, (codec, tool) => readDelegatedCalls(codec, tool, items));
   return {
-    hostedCalls: sortByItem(
-      mapTools(options, (codec, tool) =>
-        codec.calls
-          ? codec.calls(items, tool)
-          : readDefaultCalls(codec, tool, items, options.getEntries),
-      ),
-    ),
-    delegatedCalls: sortByItem(
-      mapTools(options, (codec, tool) => readDelegatedCalls(codec, tool, items)),
-    ),
+    hostedCalls: sortByItem(hostedCalls, items),
+    delegatedCalls: sortByItem(delegatedCalls, items),
   };
+}
+
+function sortByItem<Call extends { readonly raw: object }>(
+  calls: readonly Call[],
+  items: readonly object[],
+): readonly Call[] {
+  if (calls.length < 2) return calls;
+  const order = new Map(items.map((item, index) => [item, index]));
+  return calls.toSorted((one, other) => (order.get(one.raw) ?? 0) - (order.get(other.raw) ?? 0));
 }
 
 interface ToolsToRead {

@@ -8,9 +8,10 @@ export function createWebSearchResult(
   { text, citations }: Pick<WebSearchResult, "text" | "citations">,
   { consulted, searches }: WebSearchFindings,
 ): WebSearchResult {
-  const cited = citations.map((citation) => (citation.type === "url" ? citation.url : ""));
-  const sourceUrls = [...new Set([...consulted, ...cited])].filter((url) => url !== "");
-  return { text, citations, sourceUrls, searches };
+  const urls = new Set(consulted);
+  for (const citation of citations) if (citation.type === "url") urls.add(citation.url);
+  urls.delete("");
+  return { text, citations, sourceUrls: [...urls], searches };
 }
 
 /** All calls during an evaluation, and the pages that they consulted. */
