@@ -5,9 +5,9 @@ import type { RawResponse } from "../http/background-calls.ts";
 import type { OpenAIClient } from "../http/client.ts";
 import { receiveFromClient } from "../http/client-stream.ts";
 import { egressNote } from "../http/egress-log.ts";
-import type { StreamReceiver } from "../http/http.ts";
 import { HttpClient } from "../http/http-client.ts";
 import { getRequestId } from "../http/json-response.ts";
+import type { StreamReceiver } from "../http/read-events.ts";
 import type { TurnListener } from "../response/response-parts.ts";
 import type { WireRequest } from "../wire.ts";
 

@@ -1,9 +1,9 @@
 import type { RequestContext } from "../errors/request-failure.ts";
 import type { CallOptions, OpenAIClient } from "./client.ts";
 import { receiveFromClient } from "./client-stream.ts";
-import type { StreamReceiver } from "./http.ts";
 import { HttpClient } from "./http-client.ts";
 import { getRequestId } from "./json-response.ts";
+import type { StreamReceiver } from "./read-events.ts";
 
 /** A client that can fetch and cancel responses. */
 export interface BackgroundClient extends OpenAIClient {

@@ -3,9 +3,9 @@ import { isPlainObject } from "../../base/freeze.ts";
 import { readString } from "../../base/json.ts";
 import { type RequestContext, readContentType } from "../errors/request-failure.ts";
 import type { CallOptions, OpenAIClient } from "./client.ts";
-import type { StreamReceiver } from "./http.ts";
 import { startIdleTimeout } from "./idle-timeout.ts";
 import { getRequestId, parseJsonResponse } from "./json-response.ts";
+import type { StreamReceiver } from "./read-events.ts";
 import { type EventData, type TextDelta, toSequenceNumber, toTextDelta } from "./sse-reader.ts";
 
 /** Whether a client returns a stream of events if the request asks for one. */

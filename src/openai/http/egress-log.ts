@@ -28,10 +28,12 @@ export interface EgressNote {
 }
 
 /** The part of a request that the report has. */
-export type LoggedCall = Pick<HttpRequest, "method" | "body"> & {
+export interface LoggedCall {
+  readonly method: HttpRequest["method"];
   /** Relative to the base URL, without a query. */
   readonly path: string;
-};
+  readonly body?: HttpRequest["body"];
+}
 
 /**
  * The requests that an evaluation has sent. Hashes that would cost time are computed when the report is read. The
@@ -96,7 +98,8 @@ export class EgressLog {
 
 /** A request that was sent. It is small, because an evaluation may have very many. */
 export class LoggedRequest {
-  readonly #call: LoggedCall;
+  readonly #method: LoggedCall["method"];
+  readonly #path: string;
   readonly #note: EgressNote;
   readonly #bytes: number;
   readonly #digest: string | (() => string);
@@ -106,8 +109,9 @@ export class LoggedRequest {
   #isStored: boolean;
 
   constructor(call: LoggedCall, note: EgressNote, outputs: readonly string[]) {
-    const { method, path, body } = call;
-    this.#call = body === null ? call : { method, path, body: null };
+    const { method, path, body = null } = call;
+    this.#method = method;
+    this.#path = path;
     this.#note = note;
     this.#bytes = note.bytes ?? measureBody(body);
     this.#digest = note.digest ?? hashBody(body);
@@ -125,9 +129,8 @@ export class LoggedRequest {
   }
 
   complete(value: unknown, released: Set<string>): void {
-    const { method, path } = this.#call;
-    if (method === "DELETE") this.#release(released);
-    const kind = method === "POST" ? CREATIONS.get(path) : undefined;
+    if (this.#method === "DELETE") this.#release(released);
+    const kind = this.#method === "POST" ? CREATIONS.get(this.#path) : undefined;
     const id = kind && isPlainObject(value) ? readString(value, "id") : "";
     if (!kind || id === "") return;
     this.#isStored = false;
@@ -137,16 +140,15 @@ export class LoggedRequest {
   fail(error: unknown, released: Set<string>): void {
     const status = typeof error === "object" && error && "status" in error ? error.status : null;
     if (typeof status !== "number" || status < 400 || status > 499) return; // it may have arrived
-    if (this.#call.method === "DELETE" && status === 404) this.#release(released);
+    if (this.#method === "DELETE" && status === 404) this.#release(released);
     this.#isStored = false;
     this.#holders = null;
   }
 
   toReport(released: ReadonlySet<string>): EgressRequest {
-    const { method, path } = this.#call;
     const isHeld = [...(this.#holders ?? [])].some((holder) => !released.has(holder));
     return {
-      endpoint: `${method} ${path}`,
+      endpoint: `${this.#method} ${this.#path}`,
       bytes: this.#bytes,
       sha256: typeof this.#digest === "string" ? this.#digest : this.#digest(),
       stored: this.#isStored || isHeld,
@@ -161,7 +163,7 @@ export class LoggedRequest {
   }
 
   #release(released: Set<string>): void {
-    const [, kind, id] = DELETED.exec(this.#call.path) ?? [];
+    const [, kind, id] = DELETED.exec(this.#path) ?? [];
     if (kind !== undefined && id !== undefined) released.add(`${kind}/${decodeURIComponent(id)}`);
   }
 }

@@ -7,8 +7,9 @@ import {
   resolveClientSettings,
 } from "./client-config.ts";
 import type { EgressLog } from "./egress-log.ts";
-import { Http, type SendOptions, type StreamReceiver, toUrlSegment } from "./http.ts";
+import { Http, type SendOptions, toUrlSegment } from "./http.ts";
 import { attachRequestId, type JsonResponse } from "./json-response.ts";
+import type { StreamReceiver } from "./read-events.ts";
 import type { Multipart } from "./transport.ts";
 
 /**
@@ -71,12 +72,8 @@ export class HttpClient implements OpenAIClient {
   }
 
   /** Posts serialized JSON. */
-  async post(
-    path: string,
-    body: string | Uint8Array,
-    options?: CallOptions,
-  ): Promise<JsonResponse> {
-    return await this.#http.post(path, body, options);
+  post(path: string, body: string | Uint8Array, options?: CallOptions): Promise<JsonResponse> {
+    return this.#http.post(path, body, options);
   }
 
   /** Posts serialized JSON that asks for a stream, and passes the events to `receiver`. */

@@ -8,7 +8,6 @@ import {
   toRequestError,
 } from "../errors/request-error.ts";
 import type { RequestContext } from "../errors/request-failure.ts";
-import type { HeaderLookup } from "../errors/retry-after.ts";
 import { readRequestIdHeader } from "../secrets.ts";
 import type { WireItem } from "../wire.ts";
 import type { ClientSettings } from "./client-config.ts";
@@ -17,10 +16,9 @@ import { fetchTransport } from "./fetch-transport.ts";
 import type { JsonResponse } from "./json-response.ts";
 import { parseJsonResponse } from "./json-response.ts";
 import { nodeTransport } from "./node-transport.ts";
-import { type EventHandler, SseReader } from "./sse-reader.ts";
+import { type EventBody, readEvents, type StreamReceiver } from "./read-events.ts";
 import { createStreamedResponse, type StreamedResponse } from "./streamed-response.ts";
 import {
-  forEachChunk,
   type HttpRequest,
   type HttpResponse,
   isNode,
@@ -47,32 +45,16 @@ export interface ApiCall {
   readonly body?: HttpRequest["body"];
   /** The body's content type. Omitted for forms: the transport sets it with the boundary. */
   readonly type?: string;
-  /** The accepted types of the response. @default JSON */
-  readonly accept?: string;
-}
-
-/** Receives a response that is sent as events. */
-export interface StreamReceiver {
-  /** Handles one event. Throws `SyntaxError` if its data is invalid. */
-  readonly onEvent: EventHandler;
-  /** Called after each chunk, with its size. Reading continues when the returned promise resolves. */
-  onChunk(bytes: number): Promise<void> | null;
-  /** Whether the sizes of chunks matter. */
-  readonly isObserved: boolean;
-  /** Whether the last event has arrived. */
-  readonly isComplete: boolean;
-  /** Returns the whole response. Throws if events are missing or invalid. */
-  finish(): WireItem;
 }
 
 /** A response with status 2xx whose body has not been read. */
-interface OpenResponse extends Pick<HttpResponse, "chunks" | "forEachChunk" | "cancel"> {
-  readonly header: HeaderLookup;
+interface OpenResponse {
+  readonly answer: HttpResponse;
   readonly requestId: string | null;
   /** Describes the request in errors while reading the body. */
   readonly context: RequestContext;
   /** The request in the report, or `null`. */
-  readonly sent: LoggedRequest | null;
+  readonly logged: LoggedRequest | null;
 }
 
 /** Sends requests to the API, once each. Failures throw an `OpenAIRequestError`. */
@@ -96,15 +78,8 @@ export class Http {
   }
 
   /** Posts serialized JSON. */
-  async post(
-    path: string,
-    body: string | Uint8Array,
-    options?: SendOptions,
-  ): Promise<JsonResponse> {
-    return await this.requestJson(
-      { method: "POST", path, body, type: "application/json" },
-      options,
-    );
+  post(path: string, body: string | Uint8Array, options?: SendOptions): Promise<JsonResponse> {
+    return this.requestJson({ method: "POST", path, body, type: "application/json" }, options);
   }
 
   /**
@@ -116,27 +91,27 @@ export class Http {
     receiver: StreamReceiver,
     options?: SendOptions,
   ): Promise<JsonResponse> {
-    const accept = `${EVENT_STREAM}, application/json`;
-    const opened = await this.#open({ ...call, accept }, options);
-    const { header, requestId, context } = opened;
+    const opened = await this.#open(call, options, STREAM_OR_JSON);
+    const { answer, requestId, context } = opened;
+    const { header } = answer;
     if ((header("content-type") ?? "").toLowerCase().startsWith(EVENT_STREAM)) {
-      return { value: await this.#readEvents(opened, receiver), requestId };
+      return { value: await this.#readEvents(answer, receiver, context), requestId };
     }
     const text = await this.#readText(opened);
     if (!FIRST_FIELD.test(text)) {
       return { value: parseJsonResponse({ header, text }, context), requestId };
     }
-    const { forEachChunk: _, ...whole } = { ...opened, chunks: iterateText(text) }; // no content type
-    return { value: await this.#readEvents(whole, receiver), requestId };
+    const body = { chunks: iterateText(text), cancel: () => answer.cancel() }; // no content type
+    return { value: await this.#readEvents(body, receiver, context), requestId };
   }
 
   /** Sends a request and parses its JSON response. */
   async requestJson(call: ApiCall, options?: SendOptions): Promise<JsonResponse> {
     const opened = await this.#open(call, options);
     const text = await this.#readText(opened);
-    const { header, requestId, context } = opened;
-    const value = parseJsonResponse({ header, text }, context);
-    this.#log?.complete(opened.sent, value);
+    const { answer, requestId, context, logged } = opened;
+    const value = parseJsonResponse({ header: answer.header, text }, context);
+    this.#log?.complete(logged, value);
     return { value, requestId };
   }
 
@@ -144,92 +119,110 @@ export class Http {
   async delete(path: string, options?: SendOptions): Promise<unknown> {
     const opened = await this.#open({ method: "DELETE", path }, options);
     const text = await this.#readText(opened);
-    const { header, context } = opened;
-    const value = text === "" ? null : parseJsonResponse({ header, text }, context);
-    this.#log?.complete(opened.sent);
+    const { answer, context, logged } = opened;
+    const value = text === "" ? null : parseJsonResponse({ header: answer.header, text }, context);
+    this.#log?.complete(logged);
     return value;
   }
 
   /** Opens a response as a stream. `maxResponseBytes` applies only to `arrayBuffer()`. */
   async openBinary(path: string, options?: SendOptions): Promise<StreamedResponse> {
-    const opened = await this.#open({ method: "GET", path }, options);
-    return createStreamedResponse(opened, opened.context, this.#settings.maxResponseBytes);
+    const { answer, context } = await this.#open({ method: "GET", path }, options);
+    return createStreamedResponse(answer, context, this.#settings.maxResponseBytes);
   }
 
-  async #readEvents(opened: OpenResponse, receiver: StreamReceiver): Promise<WireItem> {
-    const reader = new SseReader(receiver.onEvent, this.#settings.maxResponseBytes);
-    let closing: ReturnType<typeof setTimeout> | undefined;
+  async #readEvents(
+    body: EventBody,
+    receiver: StreamReceiver,
+    context: RequestContext,
+  ): Promise<WireItem> {
     try {
-      await forEachChunk(opened, (chunk) => {
-        reader.push(chunk);
-        // The server should close the connection now. Real time: only a broken server does not.
-        if (receiver.isComplete) closing ??= setTimeout(opened.cancel, END_MS);
-        return receiver.onChunk(chunk.length);
-      });
-      reader.end();
-    } catch (thrown) {
-      if (!receiver.isComplete) throw toRequestError(thrown, opened.context);
-    } finally {
-      clearTimeout(closing);
-    }
-    try {
+      await readEvents(body, receiver, this.#settings.maxResponseBytes);
       return receiver.finish();
-    } catch (thrown) {
-      throw toRequestError(thrown, opened.context);
-    }
-  }
-
-  async #readText({ context, ...body }: OpenResponse): Promise<string> {
-    try {
-      const bytes = await readWhole(body, this.#settings.maxResponseBytes);
-      return new TextDecoder().decode(bytes);
     } catch (thrown) {
       throw toRequestError(thrown, context);
     }
   }
 
-  async #open(call: ApiCall, options: SendOptions = {}): Promise<OpenResponse> {
-    const { signal, timeout, headers } = options;
-    const { secrets, isKeyMissing } = this.#settings;
-    const timeoutMs = timeout ?? this.#settings.timeoutMs;
-    signal?.throwIfAborted();
-    if (isKeyMissing) throw createMissingKeyError();
-    const request = `${call.method} ${call.path}`;
-    const now = () => this.#clock.now();
-    const known = { request, secrets, now, signal, timeoutMs };
-    const { method, path, body = null } = call;
-    const sent = this.#log?.begin({ method, path, body }, options[egressNote]) ?? null;
+  async #readText({ answer, context }: OpenResponse): Promise<string> {
     try {
-      const answer = await this.#send({ ...this.#createRequest(call, headers), signal, timeoutMs });
-      const { status, header, chunks } = answer;
-      if (status < 200 || status > 299) throw await readFailure(answer, known);
-      const requestId = readRequestIdHeader(header, secrets);
-      const context = { ...known, response: { status, requestId } };
-      const { forEachChunk: read, cancel } = answer;
-      const opened = { chunks, cancel, header, requestId, context, sent };
-      return read ? { ...opened, forEachChunk: read } : opened;
+      return decoder.decode(await readWhole(answer, this.#settings.maxResponseBytes));
     } catch (thrown) {
-      const error = toRequestError(thrown, known);
-      this.#log?.fail(sent, error);
+      throw toRequestError(thrown, context);
+    }
+  }
+
+  async #open(call: ApiCall, options: SendOptions = {}, accept = JSON_TYPE): Promise<OpenResponse> {
+    const settings = this.#settings;
+    options.signal?.throwIfAborted();
+    if (settings.isKeyMissing) throw createMissingKeyError();
+    const context = new SentRequest(call, options, { settings, clock: this.#clock });
+    const logged = this.#log?.begin(call, options[egressNote]) ?? null;
+    try {
+      const { signal, timeoutMs } = context;
+      const headers = this.#createHeaders(call, options, accept);
+      const { method, body = null } = call;
+      const url = this.#createURL(call);
+      const answer = await this.#send({ method, url, headers, body, timeoutMs, signal });
+      const { status, header } = answer;
+      if (status < 200 || status > 299) throw await readFailure(answer, context);
+      const requestId = readRequestIdHeader(header, settings.secrets);
+      context.response = { status, requestId };
+      return { answer, requestId, context, logged };
+    } catch (thrown) {
+      const error = toRequestError(thrown, context);
+      this.#log?.fail(logged, error);
       throw error;
     }
   }
 
-  #createRequest(
+  #createHeaders(
+    { type }: ApiCall,
+    { headers }: SendOptions,
+    accept: string,
+  ): HttpRequest["headers"] {
+    const { headers: given } = this.#settings;
+    return type === undefined
+      ? { accept, ...headers, ...given }
+      : { accept, "content-type": type, ...headers, ...given };
+  }
+
+  #createURL({ path, query }: ApiCall): string {
+    const { baseURL, query: given } = this.#settings;
+    const added = query === undefined ? "" : new URLSearchParams(Object(query)).toString();
+    if (added === "") return `${baseURL}${path}${given}`;
+    return `${baseURL}${path}${given === "" ? "?" : `${given}&`}${added}`;
+  }
+}
+
+/** A request that was sent, as its errors describe it. The description costs nothing if there is no error. */
+class SentRequest implements RequestContext {
+  readonly #call: ApiCall;
+  readonly #clock: Clock;
+  readonly secrets: readonly string[];
+  readonly signal: AbortSignal | undefined;
+  readonly timeoutMs: number;
+  /** Set when the headers of a response with status 2xx have arrived. */
+  response: RequestContext["response"];
+
+  constructor(
     call: ApiCall,
-    more: SendOptions["headers"],
-  ): Omit<HttpRequest, "signal" | "timeoutMs"> {
-    const { method, path, query, body = null, type, accept = "application/json" } = call;
-    const settings = this.#settings;
-    const added = new URLSearchParams(Object(query)).toString();
-    const questions = [settings.query.slice(1), added].filter((part) => part !== "").join("&");
-    const own = { accept, ...(type && { "content-type": type }) };
-    return {
-      method,
-      url: `${settings.baseURL}${path}${questions === "" ? "" : `?${questions}`}`,
-      headers: { ...own, ...more, ...settings.headers },
-      body,
-    };
+    { signal, timeout }: SendOptions,
+    { settings, clock }: { readonly settings: ClientSettings; readonly clock: Clock },
+  ) {
+    this.#call = call;
+    this.#clock = clock;
+    this.secrets = settings.secrets;
+    this.signal = signal;
+    this.timeoutMs = timeout ?? settings.timeoutMs;
+  }
+
+  get request(): string {
+    return `${this.#call.method} ${this.#call.path}`;
+  }
+
+  get now(): () => number {
+    return () => this.#clock.now();
   }
 }
 
@@ -244,11 +237,13 @@ function createTransport({ fetch }: ClientSettings, clock: Clock): Transport {
   return usesNode ? nodeTransport() : fetchTransport(fetch ?? globalThis.fetch, clock);
 }
 
+const JSON_TYPE = "application/json";
 const EVENT_STREAM = "text/event-stream";
+const STREAM_OR_JSON = `${EVENT_STREAM}, ${JSON_TYPE}`;
 /** The beginning of a stream of events, also if a proxy has removed its content type. */
 const FIRST_FIELD = /^(?:event|data|id|retry)?:/;
-/** How long the server may keep the connection open after the last event. */
-const END_MS = 1_000;
+/** Keeps nothing between two calls. */
+const decoder = new TextDecoder();
 
 async function* iterateText(text: string): AsyncGenerator<Uint8Array> {
   yield new TextEncoder().encode(text);
@@ -274,7 +269,7 @@ async function readFailure(
   const { status, header } = answer;
   try {
     const bytes = await readBytes(answer.chunks, MAX_ERROR_BYTES);
-    const text = new TextDecoder().decode(bytes);
+    const text = decoder.decode(bytes);
     const parsed = parseJson(text);
     return createStatusError({ status, header, body: parsed.ok ? parsed.value : text }, context);
   } catch (thrown) {

@@ -44,6 +44,32 @@ describe("nodeTransport()", () => {
     expect(sockets.size).toBe(1);
   });
 
+  test("sends requests with alternating paths, queries and hosts to their own URLs", async () => {
+    const echo = createServer((asked, answer) => answer.end(`${asked.headers.host}${asked.url}`));
+    const { port } = await listen(echo);
+    const send = nodeTransport();
+    const urls = [`127.0.0.1:${port}/a`, `127.0.0.1:${port}/a?v=1`, `localhost:${port}/a`];
+    for (const url of [...urls, ...urls.toReversed()]) {
+      const body = await readWhole(await send({ ...request, url: `http://${url}` }), 100);
+      expect(new TextDecoder().decode(body)).toBe(url);
+    }
+  });
+
+  test("reports whether a body has arrived, before it is read", async () => {
+    const server = createServer((asked, answer) => {
+      answer.write("first");
+      if (asked.url === "/whole") answer.end();
+    });
+    const { port } = await listen(server);
+    const send = nodeTransport();
+    const whole = await send({ ...request, url: `http://127.0.0.1:${port}/whole` });
+    await expect.poll(() => whole.hasArrived).toBe(true);
+    expect((await readWhole(whole, 100)).length).toBe(5);
+    const part = await send({ ...request, url: `http://127.0.0.1:${port}/part` });
+    expect(part.hasArrived).toBe(false);
+    part.cancel();
+  });
+
   test("does not load the client for HTTPS, which takes 10 ms, for a request over plain HTTP", async () => {
     const { port } = await listen(createServer((_, answer) => answer.end("{}")));
     const program = `

@@ -1,12 +1,13 @@
 import type { ClientRequest, Agent as HttpAgent, IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
-import type { Readable } from "node:stream";
 import { findBuiltinModule } from "../../base/call-fence.ts";
-import { TransportClosedError, TransportTimeoutError } from "../errors/transport-errors.ts";
+import { TransportTimeoutError } from "../errors/transport-errors.ts";
+import { explainReset, NodeResponse, waitsForReader } from "./node-response.ts";
 import {
   type EncodedForm,
   encodeForm,
   type HttpRequest,
+  type HttpResponse,
   isForm,
   type Transport,
 } from "./transport.ts";
@@ -17,20 +18,26 @@ import {
  */
 export function nodeTransport(): Transport {
   const sendHead = createSender();
-  return async (request) => {
-    const answer = await exchange(request, sendHead);
-    const { statusCode: status = 0 } = answer;
-    const getHeader = (name: string) => findHeader(answer.rawHeaders, name);
-    const forEachChunk = (onChunk: OnChunk) => readWithEvents(answer, onChunk);
-    const cancel = () => void answer.destroy();
-    return { status, header: getHeader, chunks: iterateBody(answer), forEachChunk, cancel };
-  };
+  return (request) =>
+    new Promise((resolve, reject) => {
+      const content = encodeBody(request.body);
+      const sent = sendHead(request, content);
+      const fail = followExchange(sent, request, { resolve, reject });
+      if (content instanceof Uint8Array || content === undefined) sent.end(content);
+      else writeForm(sent, content).catch(fail);
+    });
+}
+
+type Content = Uint8Array | EncodedForm | undefined;
+
+function encodeBody(body: HttpRequest["body"]): Content {
+  if (body === null) return undefined;
+  if (isForm(body)) return encodeForm(body);
+  return typeof body === "string" ? new TextEncoder().encode(body) : body;
 }
 
 /** Starts a request, whose body is not sent yet. */
-type SendHead = (
-  request: Pick<HttpRequest, "method" | "url" | "headers" | "timeoutMs">,
-) => ClientRequest;
+type SendHead = (request: HttpRequest, content: Content) => ClientRequest;
 
 const MAX_CONNECT_MS = 30_000;
 /** Keeps connections open while a tool runs between two turns. The server's own limit wins. */
@@ -40,23 +47,36 @@ const MAX_IDLE_CONNECTIONS = 1_024;
 /** A protocol is loaded at its first request: HTTPS takes 10 ms of CPU, plain HTTP 3 ms. */
 function createSender(): SendHead {
   const protocols = new Map<string, Connections>();
-  return ({ method, url, headers, timeoutMs }) => {
-    const { protocol, hostname, port, pathname, search } = new URL(url);
+  let last: Target | null = null;
+  return ({ method, url, headers, timeoutMs }, content) => {
+    // Most requests of a client have the same URL.
+    const target = last?.url === url ? last : parseTarget(url);
+    last = target;
+    const { protocol, host, port, path } = target;
     let connections = protocols.get(protocol);
     if (!connections) {
       connections = openConnections(protocol);
       protocols.set(protocol, connections);
     }
-    return connections.request({
-      agent: connections.agent,
-      host: hostname.replace(/^\[|\]$/g, ""), // of an IPv6 address
-      port,
-      path: `${pathname}${search}`,
-      method,
-      headers: { "accept-encoding": "identity", "user-agent": "weakincentives", ...headers },
-      timeout: timeoutMs,
-    });
+    const { agent, request } = connections;
+    const all = addHeaders(headers, content);
+    return request({ agent, host, port, path, method, headers: all, timeout: timeoutMs });
   };
+}
+
+/** The parts of a URL that a request needs. */
+interface Target {
+  readonly url: string;
+  readonly protocol: string;
+  readonly host: string;
+  readonly port: string;
+  readonly path: string;
+}
+
+function parseTarget(url: string): Target {
+  const { protocol, hostname, port, pathname, search } = new URL(url);
+  const host = hostname.replace(/^\[|\]$/g, ""); // of an IPv6 address
+  return { url, protocol, host, port, path: `${pathname}${search}` };
 }
 
 /** Node's client of one protocol, with its open connections. */
@@ -75,63 +95,66 @@ function openConnections(protocol: string): Connections {
   return { agent: new Agent(options), request };
 }
 
-/** Sends one request. Resolves when the headers of its response have arrived. */
-function exchange(request: HttpRequest, sendHead: SendHead): Promise<IncomingMessage> {
-  const { signal, timeoutMs } = request;
-  return new Promise((resolve, reject) => {
-    const { headers, content } = encodeBody(request);
-    const sent = sendHead({ ...request, headers });
-    let answer: IncomingMessage | null = null;
-    const fail = (reason: unknown) => {
-      reject(reason);
-      (answer ?? sent).destroy(reason instanceof Error ? reason : new Error(String(reason)));
-    };
-    const onAbort = () => fail(signal?.reason);
-    signal?.addEventListener("abort", onAbort, { once: true });
-    let isClosed = false;
-    const onTimeout = () => {
-      const { connecting, bytesRead } = sent.socket ?? {};
-      // What has arrived while this process was busy is read first. It restarts the socket's timer.
-      setImmediate(() => {
-        const { socket } = sent;
-        if (isClosed || socket?.connecting !== connecting || socket?.bytesRead !== bytesRead)
-          return;
-        if (answer && waitsForReader(answer)) return void answer.socket.setTimeout(timeoutMs);
-        const code = answer ? "UND_ERR_BODY_TIMEOUT" : "UND_ERR_HEADERS_TIMEOUT";
-        fail(new TransportTimeoutError(code));
-      });
-    };
-    sent.on("socket", (socket) => {
-      socket.on("timeout", onTimeout);
-      if (socket.connecting) limitConnecting(socket, { timeoutMs, fail });
+function addHeaders(headers: HttpRequest["headers"], content: Content): HttpRequest["headers"] {
+  if (content === undefined) return { ...DEFAULT_HEADERS, ...headers };
+  const type = "contentType" in content && { "content-type": content.contentType };
+  return { ...DEFAULT_HEADERS, ...headers, ...type, "content-length": String(content.length) };
+}
+
+const DEFAULT_HEADERS = { "accept-encoding": "identity", "user-agent": "weakincentives" };
+
+/** How the promise of a response settles. */
+interface Settle {
+  readonly resolve: (response: HttpResponse) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+/**
+ * Settles the promise of a response, when its headers have arrived or its request has failed. Returns a function that ends
+ * the request with an error. The listeners do not refer to the request's body and headers, so that these can be freed.
+ */
+function followExchange(
+  sent: ClientRequest,
+  { signal, timeoutMs }: Pick<HttpRequest, "signal" | "timeoutMs">,
+  { resolve, reject }: Settle,
+): (reason: unknown) => void {
+  let answer: IncomingMessage | null = null;
+  let isClosed = false;
+  const fail = (reason: unknown) => {
+    reject(reason);
+    (answer ?? sent).destroy(reason instanceof Error ? reason : new Error(String(reason)));
+  };
+  const onAbort = () => fail(signal?.reason);
+  const onTimeout = () => {
+    const { connecting, bytesRead } = sent.socket ?? {};
+    // What has arrived while this process was busy is read first. It restarts the socket's timer.
+    setImmediate(() => {
+      const { socket } = sent;
+      if (isClosed || socket?.connecting !== connecting || socket?.bytesRead !== bytesRead) return;
+      if (answer && waitsForReader(answer)) return void answer.socket.setTimeout(timeoutMs);
+      const code = answer ? "UND_ERR_BODY_TIMEOUT" : "UND_ERR_HEADERS_TIMEOUT";
+      fail(new TransportTimeoutError(code));
     });
-    sent.on("error", (error) => reject(explainReset(error)));
-    sent.on("close", () => {
-      isClosed = true;
-      signal?.removeEventListener("abort", onAbort);
-      sent.socket?.off("timeout", onTimeout);
-    });
-    sent.on("response", (message) => {
-      answer = message;
-      resolve(message);
-    });
-    if (content instanceof Uint8Array || content === undefined) sent.end(content);
-    else writeForm(sent, content).catch(fail);
+  };
+  signal?.addEventListener("abort", onAbort, ONCE);
+  sent.on("socket", (socket) => {
+    socket.on("timeout", onTimeout);
+    if (socket.connecting) limitConnecting(socket, { timeoutMs, fail });
   });
+  sent.on("error", (error) => reject(explainReset(error)));
+  sent.on("close", () => {
+    isClosed = true;
+    signal?.removeEventListener("abort", onAbort);
+    sent.socket?.off("timeout", onTimeout);
+  });
+  sent.on("response", (message) => {
+    answer = message;
+    resolve(new NodeResponse(message));
+  });
+  return fail;
 }
 
-/** Whether a body has data that is not read, so that the reader is slow, not the server. */
-function waitsForReader(body: Readable): boolean {
-  const isHeld = body.isPaused() && body.listenerCount("readable") === 0; // an iterator pauses it, too
-  return isHeld || body.readableLength > 0;
-}
-
-/** Converts Node's errors for a connection that the server has closed. They read as if the caller had aborted. */
-function explainReset(error: Error): Error {
-  const isReset = "code" in error && error.code === "ECONNRESET";
-  const isClosed = isReset && /^(?:aborted|socket hang up)$/.test(error.message);
-  return isClosed ? new TransportClosedError() : error;
-}
+const ONCE = { once: true };
 
 /** Ends a request whose connection is not open in time. */
 function limitConnecting(
@@ -149,23 +172,6 @@ function limitConnecting(
     clearTimeout(timer);
   };
   socket.once("encrypted" in socket ? "secureConnect" : "connect", clear).once("close", clear);
-}
-
-interface EncodedBody {
-  readonly headers: HttpRequest["headers"];
-  readonly content: Uint8Array | EncodedForm | undefined;
-}
-
-function encodeBody({ body, headers }: HttpRequest): EncodedBody {
-  if (body === null) return { headers, content: undefined };
-  const content = isForm(body) ? encodeForm(body) : toBytes(body);
-  const length = { "content-length": String(content.length) };
-  const type = "contentType" in content && { "content-type": content.contentType };
-  return { headers: { ...headers, ...type, ...length }, content };
-}
-
-function toBytes(body: string | Uint8Array): Uint8Array {
-  return typeof body === "string" ? new TextEncoder().encode(body) : body;
 }
 
 /**
@@ -197,47 +203,4 @@ function waitForDrain(sent: ClientRequest): Promise<void> {
 
 function freeMemory(memory: ArrayBufferLike): void {
   if ("transfer" in memory && typeof memory.transfer === "function") memory.transfer(0);
-}
-
-/** Returns the first value of a header. `headers` lists names and values in turn. */
-function findHeader(headers: readonly string[], name: string): string | null {
-  for (let index = 0; index < headers.length; index += 2) {
-    if (headers[index]?.toLowerCase() === name) return headers[index + 1] ?? null;
-  }
-  return null;
-}
-
-type OnChunk = (chunk: Uint8Array) => Promise<void> | null;
-
-async function* iterateBody(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  try {
-    yield* body;
-  } catch (error) {
-    throw error instanceof Error ? explainReset(error) : error;
-  }
-}
-
-/** Reads a body with events, which cost less than an iterator's promises. */
-function readWithEvents(body: Readable, onChunk: OnChunk): Promise<void> {
-  return new Promise<void>((resolve, reject) => {
-    const fail = (error: unknown) => {
-      reject(error);
-      body.destroy();
-    };
-    body.on("error", (error) => reject(explainReset(error)));
-    body.on("end", resolve);
-    body.on("close", () => {
-      if (!body.readableEnded) reject(new TransportClosedError()); // it was canceled
-    });
-    body.on("data", (chunk: Uint8Array) => {
-      try {
-        const pending = onChunk(chunk);
-        if (pending === null) return;
-        body.pause();
-        pending.then(() => body.resume(), fail);
-      } catch (error) {
-        fail(error);
-      }
-    });
-  });
 }

@@ -141,6 +141,23 @@ describe("SseReader", () => {
     });
   });
 
+  test("reads usual, other and repeated events in any order, for every border between two chunks", () => {
+    const names = ["response.created", "response.output_text.delta", "response.output_text.delta"];
+    const others = ["response.output_text.delta.x", "x", "x", "response.completed"];
+    const events = [...names, ...others, ...names].map((name, n): Seen => [name, { n, text: "é" }]);
+    const toText = ([name, data]: Seen) => `event: ${name}\ndata: ${JSON.stringify(data)}\n`;
+    const text = events.map((event) => `${toText(event)}\n`).join("");
+    const twoLines = `${toText(["response.created", 1])}data: 2\n\n`.replace(
+      "data: 1",
+      "data: [1,",
+    );
+    const bytes = encode(text + twoLines.replace("data: 2", "data: 2]"));
+    const all = [...events, ["response.created", [1, 2]]];
+    for (let at = 0; at <= bytes.length; at++) {
+      expect(read([bytes.subarray(0, at), bytes.subarray(at)])).toEqual(all);
+    }
+  });
+
   test("skips a byte order mark, also across chunks", () => {
     const bytes = encode('\uFEFFdata: {"type":"a"}\n\n');
     expect(read([bytes])).toEqual([["a", { type: "a" }]]);

@@ -32,11 +32,11 @@ export class SseReader implements EventData {
   readonly #maxBytes: number;
   #receivedBytes = 0;
   /** The chunk, or the unfinished event followed by the chunk. Offsets refer to it. */
-  #bytes: Uint8Array = new Uint8Array();
+  #bytes: Uint8Array = NO_BYTES;
   /** The text of `#bytes`, once an event in it was decoded. */
   #text: string | null = null;
   /** Holds an unfinished event between two chunks. */
-  #carry: Uint8Array = new Uint8Array();
+  #carry: Uint8Array = NO_BYTES;
   #carriedBytes = 0;
   /** Where the unfinished line starts. */
   #line = 0;
@@ -44,11 +44,13 @@ export class SseReader implements EventData {
   #searched = 0;
   #nameStart = 0;
   #nameEnd = 0;
-  /** Start and end of each data line. */
-  readonly #data: number[] = [];
-  #lastName = "";
-  /** The usual text before the data of an event with the last name, once two events have it. */
-  #lastHead: string | null = null;
+  /** Where the first data line starts; `NOWHERE` if there is none. */
+  #dataStart = NOWHERE;
+  #dataEnd = 0;
+  /** Start and end of each further data line; `null` if there is none, as usual. */
+  #moreData: number[] | null = null;
+  /** How the last event started. */
+  #lastHead: EventHead | null = null;
   /** The last chunk ended with a carriage return: a line feed that follows belongs to it. */
   #skipsLineFeed = false;
   #isFirstLine = true;
@@ -69,6 +71,7 @@ export class SseReader implements EventData {
 
   /** Reads the end of the body. An event without a blank line at its end counts if it is complete. */
   end(): void {
+    if (this.#carriedBytes === 0) return;
     try {
       this.#read(new Uint8Array([LF, LF]));
     } catch (error) {
@@ -81,27 +84,26 @@ export class SseReader implements EventData {
   }
 
   keep(): () => unknown {
-    const [start, end] = this.#data;
-    if (this.#data.length > 2) {
+    if (this.#moreData) {
       const text = this.#decodeData();
       return () => JSON.parse(text);
     }
-    const view = this.#bytes.subarray(start, end);
+    const view = this.#bytes.subarray(this.#dataStart, this.#dataEnd);
     const isReused = view.buffer === this.#carry.buffer; // a chunk is not
     const kept = isReused ? new Uint8Array(view) : view;
     return () => JSON.parse(decoder.decode(kept));
   }
 
   head(): string {
-    const [start = 0, end = 0] = this.#data;
-    return decoder.decode(this.#bytes.subarray(start, Math.min(end, start + HEAD_BYTES)));
+    const start = this.#dataStart;
+    return decoder.decode(this.#bytes.subarray(start, Math.min(this.#dataEnd, start + HEAD_BYTES)));
   }
 
   readDelta(): TextDelta {
-    const [first = 0, last = 0] = this.#data;
+    const [first, last] = [this.#dataStart, this.#dataEnd];
     this.#text ??= decoder.decode(this.#bytes);
     const text = this.#text;
-    if (this.#data.length > 2 || !this.#hasOffsets(text)) return toTextDelta(this.parse());
+    if (this.#moreData || !this.#hasOffsets(text)) return toTextDelta(this.parse());
     const place = text.indexOf(INDEX, first) + INDEX.length;
     const start = text.indexOf(DELTA, place) + DELTA.length;
     const end = text.indexOf('"', start);
@@ -114,14 +116,14 @@ export class SseReader implements EventData {
   }
 
   readNumber(): number | null {
-    const [first = 0, last = 0] = this.#data;
+    const [first, last] = [this.#dataStart, this.#dataEnd];
     this.#text ??= decoder.decode(this.#bytes);
     const text = this.#text;
     const inner = text.indexOf("{", first + 1); // an inner object may have the same key
     const isFlat = inner === -1 || inner >= last;
     const at = text.indexOf(NUMBER, first) + NUMBER.length;
     const isFound = at >= NUMBER.length + first && at < last;
-    const isSimple = isFlat && isFound && this.#data.length === 2 && this.#hasOffsets(text);
+    const isSimple = isFlat && isFound && !this.#moreData && this.#hasOffsets(text);
     if (!isSimple) return toSequenceNumber(this.parse());
     const number = Number.parseInt(text.slice(at, at + MAX_DIGITS), 10);
     return Number.isNaN(number) ? null : number;
@@ -146,10 +148,10 @@ export class SseReader implements EventData {
   /** Reads all complete lines. Returns where the unfinished event starts. */
   #readLines(): number {
     const bytes = this.#bytes;
-    let event = 0;
-    let line = this.#line;
-    let from = this.#searched;
-    let carriageReturn = bytes.indexOf(CR, from);
+    let carriageReturn = bytes.indexOf(CR, this.#searched);
+    let event = carriageReturn === -1 && this.#searched === 0 ? this.#readPlainEvents(0) : 0;
+    let line = Math.max(this.#line, event);
+    let from = Math.max(this.#searched, event);
     for (;;) {
       let end = bytes[from] === LF ? from : bytes.indexOf(LF, from);
       if (carriageReturn !== -1 && carriageReturn < from) carriageReturn = bytes.indexOf(CR, from);
@@ -160,7 +162,7 @@ export class SseReader implements EventData {
         this.#readLine(line, end);
       } else {
         this.#endEvent();
-        event = carriageReturn === -1 ? this.#readSimilarEvents(next) : next;
+        event = carriageReturn === -1 ? this.#readPlainEvents(next) : next;
       }
       line = Math.max(next, event);
       from = line;
@@ -170,39 +172,40 @@ export class SseReader implements EventData {
   }
 
   /**
-   * Handles the following events that have the name of the last one and one line of data. Returns where
-   * the first other event starts. Most events of a stream are similar, and finding one end of a line
-   * costs less than finding three.
+   * Handles the following events that have one line for the name, a usual one, and one for the data. Returns where the first
+   * other event starts. Nearly all events are like that, and finding one end of a line costs less than finding three.
    */
-  #readSimilarEvents(start: number): number {
+  #readPlainEvents(start: number): number {
     const bytes = this.#bytes;
-    const head = this.#lastHead;
-    let at = start;
-    if (head === null) return at;
-    // Searching a text costs less than searching bytes, but decoding it only for that costs more.
-    while (this.#text === null && this.#hasAscii(head, at)) {
-      const data = at + head.length;
-      const end = bytes.indexOf(LF, data);
+    for (let at = start; ; ) {
+      const head = this.#findHead(at);
+      if (head === null) return at;
+      const data = at + head.text.length;
+      const end = this.#findLineEnd(data);
       if (end === -1 || bytes[end + 1] !== LF) return at;
-      this.#handleSimilar(data, end);
+      this.#isFirstLine = false;
+      this.#lastHead = head;
+      this.#dataStart = data;
+      this.#dataEnd = end;
+      this.#handle(head.name, this);
+      this.#dataStart = NOWHERE;
       at = end + 2;
     }
-    const text = this.#text;
-    if (text === null || !this.#hasOffsets(text)) return at;
-    while (text.startsWith(head, at)) {
-      const data = at + head.length;
-      const end = text.indexOf("\n", data);
-      if (end === -1 || text.charCodeAt(end + 1) !== LF) return at;
-      this.#handleSimilar(data, end);
-      at = end + 2;
-    }
-    return at;
   }
 
-  #handleSimilar(data: number, end: number): void {
-    this.#data.push(data, end);
-    this.#handle(this.#lastName, this);
-    this.#data.length = 0;
+  /** Finds how the event at an offset starts. Most events start like the event before. */
+  #findHead(at: number): EventHead | null {
+    if (this.#lastHead && this.#hasAscii(this.#lastHead.text, at)) return this.#lastHead;
+    for (const head of USUAL_HEADS) if (this.#hasAscii(head.text, at)) return head;
+    return null;
+  }
+
+  /** Searching a text costs less than searching bytes, but decoding it only for that costs more. */
+  #findLineEnd(from: number): number {
+    const text = this.#text;
+    return text !== null && this.#hasOffsets(text)
+      ? text.indexOf("\n", from)
+      : this.#bytes.indexOf(LF, from);
   }
 
   #skipLineBreak(end: number): number {
@@ -216,11 +219,21 @@ export class SseReader implements EventData {
     const first = this.#isFirstLine && this.#startsWith(BYTE_ORDER_MARK, start) ? start + 3 : start;
     this.#isFirstLine = false;
     if (this.#startsWith(DATA, first)) {
-      this.#data.push(this.#skipSpace(first + DATA.length), end);
+      this.#addData(this.#skipSpace(first + DATA.length), end);
     } else if (this.#startsWith(EVENT, first)) {
       this.#nameStart = this.#skipSpace(first + EVENT.length);
       this.#nameEnd = end;
     }
+  }
+
+  #addData(start: number, end: number): void {
+    if (this.#dataStart !== NOWHERE) {
+      this.#moreData ??= [];
+      this.#moreData.push(start, end);
+      return;
+    }
+    this.#dataStart = start;
+    this.#dataEnd = end;
   }
 
   #startsWith(expected: readonly number[], at: number): boolean {
@@ -236,34 +249,23 @@ export class SseReader implements EventData {
   }
 
   #endEvent(): void {
-    if (this.#data.length > 0) {
+    if (this.#dataStart !== NOWHERE) {
       const name = this.#readName();
       if (name !== null) this.#handle(name, this);
     }
-    this.#data.length = 0;
+    this.#dataStart = NOWHERE;
+    this.#moreData = null;
     this.#nameStart = 0;
     this.#nameEnd = 0;
   }
 
   /** Returns the event's name; `null` if it has none, such as `[DONE]`. */
   #readName(): string | null {
-    const [start, end] = [this.#nameStart, this.#nameEnd];
-    if (start === end) return this.#readTypeName();
-    if (this.#isLastName(start, end)) {
-      this.#lastHead ??= `event: ${this.#lastName}\ndata: `;
-      return this.#lastName;
-    }
-    const name = decoder.decode(this.#bytes.subarray(start, end));
+    if (this.#nameStart === this.#nameEnd) return this.#readTypeName();
+    const name = decoder.decode(this.#bytes.subarray(this.#nameStart, this.#nameEnd));
     if (name === DEFAULT_NAME) return this.#readTypeName();
-    this.#lastName = name;
-    this.#lastHead = null;
+    this.#lastHead = toHead(name);
     return name;
-  }
-
-  /** Most events have the name of the event before: comparing is faster than decoding. */
-  #isLastName(start: number, end: number): boolean {
-    const last = this.#lastName;
-    return end - start === last.length && this.#hasAscii(last, start);
   }
 
   /** Whether the bytes at an offset are these characters. Names of one stream differ at their ends. */
@@ -286,11 +288,10 @@ export class SseReader implements EventData {
   }
 
   #decodeData(): string {
-    const [start = 0, end = 0] = this.#data;
-    let text = this.#decode(start, end);
-    for (let index = 2; index < this.#data.length; index += 2) {
-      const [from, to] = [this.#data[index], this.#data[index + 1]];
-      text += `\n${decoder.decode(this.#bytes.subarray(from, to))}`;
+    const more = this.#moreData ?? [];
+    let text = this.#decode(this.#dataStart, this.#dataEnd);
+    for (let index = 0; index < more.length; index += 2) {
+      text += `\n${decoder.decode(this.#bytes.subarray(more[index], more[index + 1]))}`;
     }
     return text;
   }
@@ -324,9 +325,10 @@ export class SseReader implements EventData {
     this.#searched = length;
     this.#nameStart = Math.max(0, this.#nameStart - event);
     this.#nameEnd = Math.max(0, this.#nameEnd - event);
-    for (let index = 0; index < this.#data.length; index++) {
-      this.#data[index] = (this.#data[index] ?? 0) - event;
-    }
+    if (this.#dataStart === NOWHERE) return;
+    this.#dataStart -= event;
+    this.#dataEnd -= event;
+    this.#moreData = this.#moreData?.map((offset) => offset - event) ?? null;
   }
 
   #reserve(size: number): void {
@@ -352,6 +354,24 @@ export function toSequenceNumber(event: unknown): number | null {
   return typeof number === "number" ? number : null;
 }
 
+/** The name of an event, and the text before its data if it is sent as usual. */
+interface EventHead {
+  readonly name: string;
+  readonly text: string;
+}
+
+function toHead(name: string): EventHead {
+  return { name, text: `event: ${name}\ndata: ` };
+}
+
+const NOWHERE = -1;
+const NO_BYTES = new Uint8Array();
+/** Names that need not be decoded, because most responses have them. The most frequent comes first. */
+const USUAL_HEADS: readonly EventHead[] = [
+  ...["output_text.delta", "output_text.done", "content_part.added", "content_part.done"],
+  ...["function_call_arguments.delta", "function_call_arguments.done"],
+  ...["output_item.added", "output_item.done", "created", "in_progress", "completed"],
+].map((name) => toHead(`response.${name}`));
 /** Quotes inside strings are escaped, so these are keys. */
 const NUMBER = '"sequence_number":';
 const MAX_DIGITS = 15;

@@ -34,6 +34,8 @@ export interface HttpResponse {
    * Use it instead of `chunks`, for many small chunks. @default iterates over `chunks`
    */
   forEachChunk?(onChunk: (chunk: Uint8Array) => Promise<void> | null): Promise<void>;
+  /** Whether the whole body has arrived, read or not. @default unknown */
+  readonly hasArrived?: boolean;
   /** Closes the connection. Does nothing after the end of `chunks`. */
   cancel(): void;
 }
@@ -46,10 +48,10 @@ export type Transport = (request: HttpRequest) => Promise<HttpResponse>;
 
 /** Passes each chunk of a body to `onChunk`, in the fastest way that the transport has. */
 export function forEachChunk(
-  { chunks, forEachChunk: read }: Pick<HttpResponse, "chunks" | "forEachChunk">,
+  body: Pick<HttpResponse, "chunks" | "forEachChunk">,
   onChunk: (chunk: Uint8Array) => Promise<void> | null,
 ): Promise<void> {
-  return read ? read(onChunk) : iterateChunks(chunks, onChunk);
+  return body.forEachChunk?.(onChunk) ?? iterateChunks(body.chunks, onChunk);
 }
 
 async function iterateChunks(

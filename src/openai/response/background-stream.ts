@@ -1,6 +1,6 @@
 import { isPlainObject } from "../../base/freeze.ts";
 import { readRecord, readString } from "../../base/json.ts";
-import type { StreamReceiver } from "../http/http.ts";
+import type { StreamReceiver } from "../http/read-events.ts";
 import type { EventData } from "../http/sse-reader.ts";
 import type { WireItem } from "../wire.ts";
 import type { TurnListener } from "./response-parts.ts";

@@ -2,7 +2,7 @@ import type { TurnObserver } from "../../adapter/turn-observer.ts";
 import { isPlainObject } from "../../base/freeze.ts";
 import { readRecord } from "../../base/json.ts";
 import { TransportEndError } from "../errors/transport-errors.ts";
-import type { StreamReceiver } from "../http/http.ts";
+import type { StreamReceiver } from "../http/read-events.ts";
 import type { EventData } from "../http/sse-reader.ts";
 import type { WireItem } from "../wire.ts";
 import { ResponseParts, TEXT_DELTA, type TurnListener } from "./response-parts.ts";
