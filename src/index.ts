@@ -259,7 +259,6 @@ export type {
 } from "./adapter/approvals/approval-request.ts";
 export { EvaluationParkedError } from "./adapter/approvals/evaluation-parked-error.ts";
 export type { EgressFile, EgressReport, EgressRequest } from "./adapter/egress/egress-report.ts";
-export { evaluate } from "./adapter/evaluate.ts";
 export type {
   DeepPartial,
   EvaluationStream,
@@ -285,6 +284,7 @@ export type {
   Turn,
   TurnRequest,
 } from "./adapter/model-client.ts";
+export { evaluate } from "./adapter/on-demand/evaluate.ts";
 export type { HostedOutputs, PromptResponse } from "./adapter/prompt-response.ts";
 export type { EvaluateOptions, ProviderAdapter } from "./adapter/provider-adapter.ts";
 export {

@@ -24,12 +24,12 @@ test("the package has exactly these entry points", () => {
 
 test("bundles for edge runtimes and browsers get edge.js instead of the files that need Node", () => {
   expect(manifest.imports).toEqual({
-    "#host/*": {
+    "#host": {
       workerd: "./dist/openai/edge.js",
       "edge-light": "./dist/openai/edge.js",
       worker: "./dist/openai/edge.js",
       browser: "./dist/openai/edge.js",
-      default: "./dist/openai/*.js",
+      default: "./dist/openai/host.js",
     },
   });
 });

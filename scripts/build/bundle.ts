@@ -2,7 +2,7 @@ import { cpSync, globSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { type Plugin, rolldown } from "rolldown";
 import { ImportGraph } from "./import-graph.ts";
-import { HOST_FILES } from "./redirect-host-imports.ts";
+import { HOST_FILE } from "./redirect-host-imports.ts";
 
 /**
  * Joins the compiled files of `folder` into a few chunks, because Node spends most of an import on finding and reading
@@ -15,20 +15,17 @@ export async function bundle(folder: string, entryPoints: readonly string[]): Pr
   rmSync(bundled, { recursive: true, force: true });
   const toName = (path: string) => relative(folder, path).replace(/\.js$/, "");
   const getChunk = (id: string) => plan.chunks.get(relative(process.cwd(), id)) ?? null;
-  /** The files of the workspace import each other directly. All others import them through `#host`. */
-  const isExternal = (id: string, importer: string | undefined) =>
-    id.startsWith("#host/")
-      ? importer === undefined || getChunk(importer) !== "workspace"
-      : /^(?:node:|[@a-z])/.test(id) && !plan.entries.includes(id);
+  const isExternal = (id: string) =>
+    id === "#host" || (/^(?:node:|[@a-z])/.test(id) && !plan.entries.includes(id));
   await using build = await rolldown({
     input: Object.fromEntries(plan.entries.map((path) => [toName(path), path])),
     platform: "neutral",
     external: isExternal,
     plugins: [
       resolveEntries(plan.entries),
-      resolveHostFiles(folder),
       readMaps(),
       locateModules(folder, plan.standalone),
+      getBuiltinModules(),
     ],
     treeshake: false, // modules run as they do unbundled
     preserveEntrySignatures: "allow-extension", // chunks with code that is not theirs alone need it
@@ -71,51 +68,55 @@ function planChunks(folder: string, entryPoints: readonly string[]): ChunkPlan {
   const at = (path: string) => join(folder, path);
   const jobs = graph.findFiles(/threadJob\(import\.meta\.url/);
   const workers = WORKERS.map(at);
-  const host = HOST_FILES.map((name) => at(`openai/${name}.js`));
-  const standalone = new Set([at("cli/main.js"), ...workers]);
+  const host = at(`${HOST_FILE}.js`);
+  // openai/index.js also exports from #host, whose chunk imports the one of openai.
+  const standalone = new Set([at("cli/main.js"), at("openai/index.js"), ...workers]);
   const chunks = new Map<string, string>();
   const assign = (name: string, paths: Iterable<string>) => {
     for (const path of paths)
       if (!chunks.has(path) && !standalone.has(path)) chunks.set(path, name);
   };
-  /** Gives each target of a dynamic import among `paths` its own chunk. */
-  const assignLazy = (paths: ReadonlySet<string>) => {
+  /** Gives each target of a dynamic import among `paths` its own chunk. Files in `loaded` do not belong to it. */
+  const assignLazy = (paths: ReadonlySet<string>, loaded: ReadonlySet<string>) => {
     for (const path of intersect(paths, new Set(graph.dynamicTargets))) {
       const name = relative(folder, path).replace(/\.js$/, "").replaceAll("/", "-");
-      assign(name, graph.findLoaded([path]));
+      assign(name, exclude(graph.findLoaded([path]), loaded));
     }
   };
   const root = graph.findLoaded([at("index.js")]);
   const threads = graph.findLoaded([...workers, ...jobs]);
   const files = graph.findLoaded([at("files/index.js")]);
   const claude = graph.findLoaded([at("claude/index.js")]);
-  const planning = graph.findLoaded(host);
-  const workspace = graph.findLoaded([...host, at("openai/workspace/container-workspace.js")]);
+  const planning = graph.findLoaded([host]);
+  const workspace = graph.findLoaded([host, at("openai/workspace/container-workspace.js")]);
   // Chunks of entry points that run without Node have only such files. Files that need Node are imported through #host, and
   // has its own chunks, because it imports others of openai.
-  const edge = graph.findReached(["index.js", "openai/index.js", "mcp/index.js"].map(at));
-  assign("base", intersect(root, threads));
+  const edgeEntryPoints = ["index.js", "openai/index.js", "mcp/index.js"].map(at);
+  const edge = graph.findReached(edgeEntryPoints);
+  /** What an import of these entry points loads. The rest is for evaluations (decision 98). */
+  const imported = graph.findLoaded([...edgeEntryPoints, host]);
+  const others = new Set([...files, ...claude]);
+  assign("base", intersect(edge, threads));
   assign("core", root);
-  const mounts = intersect(workspace, claude);
-  assign("base-files", intersect(edge, new Set([...threads, ...files, ...mounts])));
-  assign("openai-base", intersect(edge, workspace));
-  assignLazy(edge);
+  assign("core", intersect(intersect(edge, imported), others)); // a chunk of their own would cost more
+  assign("openai", intersect(edge, graph.findLoaded([at("openai/index.js"), host])));
+  assign("evaluation", exclude(graph.findLoaded([at("adapter/evaluate.js")]), imported));
+  assign("evaluation", exclude(intersect(edge, others), imported));
+  assignLazy(edge, imported);
   // What an import of openai/ needs of the workspace is apart from what its first use needs (decision 97).
   assign("base-threads", intersect(planning, threads));
   assign("threads", threads);
   assign("base-mounts", intersect(planning, new Set([...files, ...claude])));
   assign("files", files);
-  assign("files", mounts);
+  assign("files", intersect(workspace, claude));
   assign("workspace", planning);
   assignByUsers(
     entryPoints.map((path) => [dirname(relative(folder, path)), graph.findLoaded([path])]),
     assign,
   );
   assign("edge", graph.findLoaded([at("openai/edge.js")]));
-  assignLazy(new Set(graph.dynamicTargets));
-  const entries = [
-    ...new Set([...entryPoints, ...host, at("openai/edge.js"), ...workers, ...jobs]),
-  ];
+  assignLazy(new Set(graph.dynamicTargets), new Set());
+  const entries = [...new Set([...entryPoints, host, at("openai/edge.js"), ...workers, ...jobs])];
   return { entries, standalone, chunks };
 }
 
@@ -130,8 +131,12 @@ function assignByUsers(
   }
 }
 
-function intersect(one: ReadonlySet<string>, other: ReadonlySet<string>): readonly string[] {
+function intersect(one: Iterable<string>, other: ReadonlySet<string>): readonly string[] {
   return [...one].filter((path) => other.has(path));
+}
+
+function exclude(one: Iterable<string>, other: ReadonlySet<string>): readonly string[] {
+  return [...one].filter((path) => !other.has(path));
 }
 
 /** Files that are the code of a thread. */
@@ -170,15 +175,6 @@ function resolveEntries(entries: readonly string[]): Plugin {
   };
 }
 
-/** Finds files that are imported through `#host`. */
-function resolveHostFiles(folder: string): Plugin {
-  return {
-    name: "host",
-    resolveId: (id) =>
-      id.startsWith("#host/") ? resolve(folder, "openai", `${id.slice("#host/".length)}.js`) : null,
-  };
-}
-
 /** Gives the bundler the maps of the compiler, so that its maps lead to the sources. */
 function readMaps(): Plugin {
   return {
@@ -199,6 +195,25 @@ function locateModules(folder: string, standalone: ReadonlySet<string>): Plugin 
       if (standalone.has(path) || !code.includes("import.meta.url")) return null;
       const place = `new URL("../${relative(folder, path)}", import.meta.url).href`;
       return { code: code.replaceAll("import.meta.url", place), map: null };
+    },
+  };
+}
+
+/**
+ * Gets Node's modules without importing them: an import reads every export, also those that load further modules. An
+ * import of `node:fs` takes 2 ms of CPU.
+ */
+function getBuiltinModules(): Plugin {
+  const statement = /^import (?<names>[^"]+?) from (?<name>"node:[^"]+");$/gm;
+  return {
+    name: "builtin-modules",
+    renderChunk(code) {
+      const changed = code.replaceAll(statement, (...match) => {
+        const { names = "", name = "" } = match.at(-1) as Record<string, string>;
+        const variables = names.replace(/^\* as /, "").replaceAll(" as ", ": ");
+        return `const ${variables} = process.getBuiltinModule(${name});`;
+      });
+      return { code: changed, map: null };
     },
   };
 }

@@ -1,5 +1,6 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { HOST_FILE } from "./redirect-host-imports.ts";
 
 /** A compiled file, with the files it imports. */
 interface CompiledFile {
@@ -11,9 +12,9 @@ interface CompiledFile {
 export class ImportGraph {
   readonly #files: ReadonlyMap<string, CompiledFile>;
 
-  /** Reads all JavaScript files below `folder`. Imports of `#host/*` are omitted unless they are followed. */
+  /** Reads all JavaScript files below `folder`. Imports of `#host` are omitted unless they are followed. */
   constructor(folder: string, { followsHost = false }: { readonly followsHost?: boolean } = {}) {
-    const host = followsHost ? join(folder, "openai") : null;
+    const host = followsHost ? join(folder, `${HOST_FILE}.js`) : "";
     const paths = globSync(`${folder}/**/*.js`);
     this.#files = new Map(paths.map((path) => [path, readImports(path, host)]));
   }
@@ -74,18 +75,15 @@ export class ImportGraph {
   }
 }
 
-function readImports(path: string, host: string | null): CompiledFile {
+function readImports(path: string, host: string): CompiledFile {
   const code = readFileSync(path, "utf8");
-  const toPath = (target: string) =>
-    target.startsWith("#host/")
-      ? join(host ?? "", `${target.slice("#host/".length)}.js`)
-      : join(dirname(path), target);
+  const toPath = (target: string) => (target === "#host" ? host : join(dirname(path), target));
   const find = (pattern: RegExp) =>
     [...code.matchAll(pattern)]
       .map(([, target = ""]) => toPath(target))
       .filter((target) => existsSync(target));
   return {
-    static: find(/^(?:import|export)\b[^"]*?"((?:\.|#host\/)[^"]+)";$/gm),
-    dynamic: find(/\bimport\("((?:\.|#host\/)[^"]+)"\)/g),
+    static: find(/^(?:import|export)\b[^"]*?"(\.[^"]+|#host)";$/gm),
+    dynamic: find(/\bimport\("(\.[^"]+|#host)"\)/g),
   };
 }

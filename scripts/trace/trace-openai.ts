@@ -1,3 +1,6 @@
+// They are imported with the first evaluation, which would count as entering files that only define something.
+import "../../src/adapter/evaluate.ts";
+import "../../src/openai/conversation/conversation.ts";
 import { Session } from "../../src/index.ts";
 import { LocalProvider, scriptedModel } from "../../src/local/index.ts";
 import { OpenAIAdapter, OpenAIContainerWorkspaceSection } from "../../src/openai/index.ts";

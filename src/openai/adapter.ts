@@ -1,6 +1,6 @@
-import { evaluate } from "../adapter/evaluate.ts";
 import type { EvaluationStream } from "../adapter/evaluation-stream.ts";
 import { completeEvaluateOptions } from "../adapter/loop-options.ts";
+import { loadOnce } from "../adapter/on-demand/load-once.ts";
 import type { PromptResponse } from "../adapter/prompt-response.ts";
 import type { EvaluateOptions, ProviderAdapter } from "../adapter/provider-adapter.ts";
 import { streamEvaluation } from "../adapter/stream/stream-evaluation.ts";
@@ -13,7 +13,6 @@ import { MountedSection } from "../prompt/sections/mounted-section.ts";
 import type { ContainerFileCitation, FileCitation } from "../tools/hosted/citation.ts";
 import { type OpenAIAdapterOptions, toAdapterSettings } from "./adapter-options.ts";
 import type { AdapterSettings } from "./adapter-settings.ts";
-import { Conversation } from "./conversation/conversation.ts";
 import type { PromptWorkspace } from "./conversation/conversation-container.ts";
 import type { LastRequest } from "./conversation/request-base-cache.ts";
 import type { OpenAIClient } from "./http/client.ts";
@@ -22,6 +21,11 @@ import { EgressLog } from "./http/egress-log.ts";
 import { recordRequests } from "./http/record-requests.ts";
 import type { OpenAIContainerWorkspaceSection } from "./workspace/container-workspace-section.ts";
 import type { WorkspaceLoader } from "./workspace/workspace-loader.ts";
+
+// `Session.open` replays the slices of evaluations, also before the first one.
+import "../adapter/resume/earlier-turns.ts";
+import "../adapter/turns/trace-slice.ts";
+import "./history/resume-point.ts";
 
 /**
  * Runs prompts on OpenAI's Responses API.
@@ -79,6 +83,7 @@ export class OpenAIAdapter implements ProviderAdapter {
     const settings = { ...this.#settings, ...limit, ...own };
     const held = sections[0]?.files.hold(clock);
     try {
+      const [{ evaluate }, { Conversation }] = await importEvaluation();
       const workspaces = sections.length > 0 ? await Promise.all(sections.map(loadWorkspace)) : [];
       const conversation = new Conversation(settings, workspaces);
       return await evaluate(prompt, conversation, {
@@ -122,6 +127,11 @@ export class OpenAIAdapter implements ProviderAdapter {
     }
   }
 }
+
+/** Many processes that import this library run no evaluation (decision 98). */
+const importEvaluation = loadOnce(() =>
+  Promise.all([import("../adapter/evaluate.ts"), import("./conversation/conversation.ts")]),
+);
 
 /** A section of a prompt with a workspace. */
 interface FoundWorkspace {

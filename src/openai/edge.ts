@@ -1,5 +1,5 @@
 /**
- * Replaces the files of this folder that need Node in bundles for edge runtimes and browsers. There, `#host/*` in
+ * Replaces the files of this folder that need Node in bundles for edge runtimes and browsers. There, `#host` in
  * package.json leads to this file, so it exports every value that other files import from them (decision 73).
  */
 import { WinkError } from "../base/errors.ts";

@@ -1,0 +1,25 @@
+import type { Prompt } from "../../prompt/prompt.ts";
+import type { LoopOptions } from "../loop-options.ts";
+import type { ModelClient } from "../model-client.ts";
+import type { PromptResponse } from "../prompt-response.ts";
+import { loadOnce } from "./load-once.ts";
+
+// `Session.open` replays the slices of evaluations, also before the first one.
+import "../resume/earlier-turns.ts";
+import "../turns/trace-slice.ts";
+
+/**
+ * Runs a prompt: sends it to the model, runs its tool calls, and repeats until the model answers.
+ * Used by every adapter.
+ */
+export async function evaluate<Output>(
+  prompt: Prompt<Output>,
+  client: ModelClient,
+  options: LoopOptions,
+): Promise<PromptResponse<Output>> {
+  const { evaluate: run } = await importEvaluate();
+  return await run(prompt, client, options);
+}
+
+/** Many processes that import this library run no evaluation (decision 98). */
+const importEvaluate = loadOnce(() => import("../evaluate.ts"));
