@@ -13,7 +13,7 @@ import {
 } from "./transport.ts";
 
 /**
- * Sends requests with Node's HTTP client, over connections of its own: Node's `fetch` gives up after five minutes
+ * Sends requests with Node's HTTP client, over its own connections: Node's `fetch` gives up after five minutes
  * without headers, and a turn with hosted tools can take longer. The client is loaded at the first request.
  */
 export function nodeTransport(): Transport {
@@ -127,7 +127,7 @@ function followExchange(
   const onAbort = () => fail(signal?.reason);
   const onTimeout = () => {
     const { connecting, bytesRead } = sent.socket ?? {};
-    // What has arrived while this process was busy is read first. It restarts the socket's timer.
+    // Data that arrived while this process was busy is read first. It restarts the socket's timer.
     setImmediate(() => {
       const { socket } = sent;
       if (isClosed || socket?.connecting !== connecting || socket?.bytesRead !== bytesRead) return;
