@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { parseCitations, readMessageText } from "./message-text.ts";
+import { parseCitations } from "./message-text.ts";
 
 const url = "https://a.example/p";
 const mark = `([a.example](${url}))`;
@@ -169,34 +169,5 @@ describe("a citation's span after a surrogate pair", () => {
     const citations = parseCitations({ text: long, annotations }, 0);
     expect(citations).toHaveLength(20_000);
     expect(citations[3]?.span).toEqual([2, 4]);
-  });
-});
-
-describe("readMessageText()", () => {
-  const createItems = () => {
-    const annotations = [createUrlAnnotation(0, 3), createUrlAnnotation(4, 9)];
-    const part = { type: "output_text", text: "abc defgh", annotations };
-    return [{ type: "message", role: "assistant", content: [part, part] }];
-  };
-
-  test("reads an array of items once, and another array again", () => {
-    const items = createItems();
-    const first = readMessageText(items);
-    expect(readMessageText(items)).toBe(first);
-    expect(readMessageText([...items])).toEqual(first);
-    expect(readMessageText([...items])).not.toBe(first);
-  });
-
-  test("returns frozen citations, because the turn and its tools share them", () => {
-    const found = readMessageText(createItems());
-    expect(found.citations.map(({ span }) => span)).toEqual([
-      [0, 3],
-      [4, 9],
-      [9, 12],
-      [13, 18],
-    ]);
-    const parts = [found, found.citations, ...found.citations];
-    const spans = found.citations.map(({ span }) => span);
-    expect([...parts, ...spans].every(Object.isFrozen)).toBe(true);
   });
 });

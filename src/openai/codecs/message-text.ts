@@ -9,29 +9,15 @@ export interface MessageText {
   readonly citations: readonly Citation[];
 }
 
-/**
- * Joins the text of all messages in `items`, with its citations, which are frozen. Refusals are not included. The same
- * array is read once: the turn and each of its tools need the text.
- */
+/** Joins the text of all messages in `items`, with its citations. Refusals are not included. */
 export function readMessageText(items: readonly WireItem[]): MessageText {
-  const known = texts.get(items);
-  if (known) return known;
-  const found = joinMessages(items);
-  texts.set(items, found);
-  return found;
-}
-
-/** The texts that were read, by the items that they were read from. */
-const texts = new WeakMap<readonly WireItem[], MessageText>();
-
-function joinMessages(items: readonly WireItem[]): MessageText {
   const citations: Citation[] = [];
   let text = "";
   for (const part of findParts(items, "output_text")) {
     addCitations(citations, part, text.length);
     text += readString(part, "text");
   }
-  return Object.freeze({ text, citations: Object.freeze(citations) });
+  return { text, citations };
 }
 
 /** Returns the model's refusal; `null` if it did not refuse. */
@@ -90,11 +76,11 @@ function addCitations(citations: Citation[], part: WireItem, offset: number): vo
   const within = createSpanReader(readString(part, "text"));
   const readSpan: ReadSpan = (annotation, from, to) => {
     const span = within(annotation, readNumber(annotation, from), readNumber(annotation, to));
-    return span && Object.freeze([offset + span[0], offset + span[1]] as const);
+    return span && [offset + span[0], offset + span[1]];
   };
   for (const annotation of annotations) {
     const citation = parseCitation(annotation, readSpan);
-    if (citation) citations.push(Object.freeze(citation));
+    if (citation) citations.push(citation);
   }
 }
 
