@@ -5,6 +5,7 @@ import { isPlainObject } from "./freeze.ts";
  * everywhere.
  */
 export function redactText(text: string, secrets: readonly string[]): string {
+  if (secrets.every((secret) => secret.length > text.length)) return text; // so is its encoded form
   let clean = text;
   for (const secret of listSpellings(secrets)) clean = clean.replaceAll(secret, "<redacted>");
   return clean;
@@ -58,10 +59,13 @@ const MAX_CAUSES = 8;
  * another.
  */
 function listSpellings(secrets: readonly string[]): readonly string[] {
-  const all = secrets.flatMap((secret) => [secret, encodeURIComponent(secret)]);
-  return [...new Set(all)]
-    .filter((secret) => secret.length >= MIN_SECRET_LENGTH)
-    .sort((a, b) => b.length - a.length);
+  const spellings = new Set<string>();
+  for (const secret of secrets) {
+    if (secret.length >= MIN_SECRET_LENGTH) spellings.add(secret);
+    const encoded = encodeURIComponent(secret);
+    if (encoded.length >= MIN_SECRET_LENGTH) spellings.add(encoded);
+  }
+  return [...spellings].sort((a, b) => b.length - a.length);
 }
 
 /**

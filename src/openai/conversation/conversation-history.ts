@@ -54,7 +54,7 @@ export class ConversationHistory {
   readonly #publish: (event: AdapterEvent) => void;
   readonly #history: History;
   /** Items that were dropped because the provider rejects them. */
-  readonly #rejectedItems = new WeakSet<WireItem>();
+  #rejectedItems: ReadonlySet<WireItem> = NO_ITEMS;
   #appended: Appended = { state: "new" };
   #restorePoint: HistoryMark;
   /** The number of lost containers whose calls were already removed from the history. */
@@ -132,7 +132,7 @@ export class ConversationHistory {
   /** Undoes a failed turn. Repairs stay. */
   restore(): void {
     this.#history.restore(this.#restorePoint);
-    this.#history.drop((item) => this.#rejectedItems.has(item));
+    if (this.#rejectedItems.size > 0) this.#history.drop((item) => this.#rejectedItems.has(item));
   }
 
   /** Drops the calls that ran in a replaced container, and adds notes for the model. */
@@ -175,7 +175,7 @@ export class ConversationHistory {
 
   #reportRepair(reason: string, dropped: readonly WireItem[]): void {
     if (dropped.length === 0) return;
-    for (const item of dropped) this.#rejectedItems.add(item);
+    this.#rejectedItems = new Set([...this.#rejectedItems, ...dropped]);
     const { logger } = this.#settings;
     logger.warn("repaired the history", { reason, dropped: dropped.length });
     this.#publish({
@@ -188,6 +188,8 @@ export class ConversationHistory {
     });
   }
 }
+
+const NO_ITEMS: ReadonlySet<WireItem> = new Set();
 
 /** Creates a developer message, for notes to the model that are not part of the prompt. */
 export function developerMessage(content: string): WireItem {

@@ -80,7 +80,8 @@ export class Conversation implements ModelClient {
   /** Checks a prompt before the first request. Returns the hosted tools to omit. */
   check(rendered: RenderedPrompt, forbidden: readonly Omission[] = []): readonly Omission[] {
     const { compaction, codecs, logger } = this.#settings;
-    const omissions = checkHostedTools(rendered, this.#settings);
+    const isChecked = this.#bases.isKnown(rendered);
+    const omissions = isChecked ? [] : checkHostedTools(rendered, this.#settings);
     this.#container.checkTools(rendered, forbidden);
     if (compaction.zdrMode) checkZeroRetentionPrompt(rendered, compaction);
     for (const tool of rendered.hostedTools) {

@@ -1,4 +1,5 @@
 import type { TurnRequest } from "../../adapter/model-client.ts";
+import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
 import type { AdapterSettings } from "../adapter-settings.ts";
 import type { CodecEnv } from "../codecs/codec.ts";
 import { isBuiltIn } from "../codecs/index.ts";
@@ -38,6 +39,11 @@ export class RequestBaseCache {
     const base = { value, text, headers, secrets };
     this.#last = { request: shared, base };
     return base;
+  }
+
+  /** Whether the adapter's last request had this prompt, so that its hosted tools can be used. */
+  isKnown(rendered: RenderedPrompt): boolean {
+    return this.#shared.current?.rendered === rendered;
   }
 
   /** Returns the adapter's last request if it is the same. */
