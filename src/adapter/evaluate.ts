@@ -89,7 +89,7 @@ async function runExclusive<Output>(run: EvaluationRun<Output>): Promise<PromptR
   }
 }
 
-/** What the steps of an evaluation share. */
+/** State that the steps of an evaluation share. */
 interface EvaluationRun<Output> {
   readonly prompt: Prompt<Output>;
   readonly client: ModelClient;
@@ -197,7 +197,7 @@ async function runEvaluation<Output>(
   } finally {
     await closeQuietly("the conversation", () => client.end?.(), settings);
     await closeQuietly("a resource", () => resources.close(), settings);
-    egress = readEgress(client); // the report has what was deleted in the end
+    egress = readEgress(client); // after the last requests, which delete files and containers
     publishEgress(evaluation, client, egress);
   }
   return completeResponse(response, settings, egress);
@@ -231,7 +231,7 @@ async function answerFromStore<Output>(
 type ParsedResponse<Output> = Omit<PromptResponse<Output>, "session" | "egress">;
 
 /**
- * Adds the session, which is not enumerable, because logs and JSON should omit it, and the report of what was sent,
+ * Adds the session, which is not enumerable, because logs and JSON should omit it, and the report of all requests,
  * which is created when it is first read.
  */
 function completeResponse<Output>(

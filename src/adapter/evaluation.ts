@@ -119,7 +119,7 @@ function createCallKey({ session, isDurable, callKeys }: Evaluation, callId: str
   return `${session.id}:${turn}:${callId}`;
 }
 
-/** The part of call keys that stands for the turn if the session is not stored: different for each call. */
+/** Replaces the turn in the keys of calls if the session is not stored. Each call gets another value. */
 export class UnstoredKeys {
   #evaluation: string | null = null;
   #calls = 0;
@@ -144,7 +144,7 @@ type ProgressTurn = Pick<
 export class Progress {
   turns = 0;
   usage: TokenUsage = noUsage;
-  /** What the evaluation costs. Turns are added to it when they are answered. */
+  /** The cost of the evaluation. Turns are added to it when they are answered. */
   readonly costs: CostMeter;
   /** The model's last text that was not empty. */
   text: string | null = null;

@@ -12,7 +12,7 @@ const ENDED = "The turn has ended";
 
 /**
  * Observes one turn: passes the parts of its response to the readers of the stream, and publishes
- * `TurnProgressed` if it is heard. Dispose it when the turn has ended.
+ * `TurnProgressed` if it has a subscriber. Dispose it when the turn has ended.
  */
 export class TurnWatch implements TurnObserver, Disposable {
   readonly #evaluation: Evaluation;

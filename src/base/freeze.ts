@@ -124,7 +124,7 @@ export function createLazyField<Value>(name: string): AddLazyField<Value> {
     get(this: { readonly [slot]: { compute: () => Value } }): Value {
       const lazy = this[slot];
       const value = lazy.compute();
-      lazy.compute = () => value; // lets go of what it was computed from
+      lazy.compute = () => value; // releases the values that it was computed from
       return value;
     },
   };

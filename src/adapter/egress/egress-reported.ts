@@ -2,9 +2,9 @@ import type { EventStamp } from "../event-stamp.ts";
 import type { EgressReport } from "./egress-report.ts";
 
 declare module "../../session/event-map.ts" {
-  /** Events that report what was sent. */
+  /** Events that report requests. */
   interface EventMap {
-    /** An evaluation has ended, and this is what it has sent. */
+    /** The requests of an evaluation that has ended. */
     EgressReported: EgressReported;
   }
 }
@@ -16,6 +16,6 @@ declare module "../../session/event-map.ts" {
 export interface EgressReported extends EventStamp {
   /** Discriminates the event. */
   readonly type: "EgressReported";
-  /** What the evaluation has sent to its provider, as in `response.egress`. */
+  /** The requests of the evaluation to its provider, as in `response.egress`. */
   readonly egress: EgressReport;
 }

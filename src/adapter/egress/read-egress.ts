@@ -13,7 +13,7 @@ export function readEgress(client: ModelClient): EgressReader {
   let createReport = client.egress?.() ?? createEmptyReport;
   return () => {
     const report = deepFreeze(createReport());
-    createReport = () => report; // lets go of what it was created from
+    createReport = () => report; // releases the record that it was created from
     return report;
   };
 }

@@ -12,7 +12,7 @@ export interface ReaderSource<Value, Output> {
   finish?(response: PromptResponse<Output>): Value | undefined;
 }
 
-/** What a reader needs from its stream. */
+/** The part of a stream that a reader needs. */
 export interface ReaderHost<Output> {
   readonly log: EventLog<Output>;
   /** Called when the last reader leaves. */

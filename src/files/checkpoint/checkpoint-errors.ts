@@ -20,7 +20,7 @@ export function toRestoreReason(error: unknown): string {
 }
 
 interface FailureText {
-  /** What failed, as a predicate that follows the path. */
+  /** The failure, as a predicate that follows the path. */
   readonly problem: string;
   readonly captureRemedy: string;
   readonly restoreRemedy: string;

@@ -55,7 +55,7 @@ export class MountedFolder {
   readonly root: string;
   /** The folder that contains all temporary files. */
   readonly home: string;
-  /** The mounted folders and files, with absolute paths. Those of a kept plan are omitted if they do not exist. */
+  /** The mounted folders and files, with absolute paths. Entries of a kept plan are omitted if they do not exist. */
   readonly mountRoots: readonly MountRoot[];
   readonly #folder: TemporaryFolder;
   readonly #plan: MountPlan | null;

@@ -3,7 +3,7 @@ import { ConflictError } from "./sync-conflict.ts";
 import { ObstructedError, SyncError } from "./sync-failure.ts";
 import type { Expectation } from "./sync-guard.ts";
 
-/** What the host has at a path, and what it should have. */
+/** The host's entry at a path, and the entry that it should have. */
 export interface HostSituation {
   readonly entry: HostEntry;
   /** Whether the path is a symlink that leads to `entry`. */

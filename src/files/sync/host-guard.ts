@@ -14,7 +14,7 @@ export interface HostSource {
   readonly isLink: boolean;
 }
 
-/** What the guard knows about a workspace and its destination. */
+/** The guard's record of a workspace and its destination. */
 export interface HostGuardOptions {
   /** The workspace's files as they were mounted. */
   readonly mounted: TreeState;

@@ -18,7 +18,7 @@ export interface SyncSource {
   findSource(path: string): { readonly hostPath: string; readonly mode: number } | null;
 }
 
-/** What the syncs of a workspace have written to one folder. */
+/** The files that syncs of a workspace have written to one folder. */
 export interface DestinationRecord {
   readonly files: Map<string, WrittenFile>;
   readonly folders: Set<string>;

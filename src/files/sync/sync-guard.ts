@@ -17,7 +17,7 @@ export interface Expectation {
   readonly mayBeLink: boolean;
 }
 
-/** Decides what a sync may change, and learns what it did. */
+/** Decides which paths a sync may change, and records the changes. */
 export interface SyncGuard {
   /** Returns what the host should have, or `"anything"` if it is replaced in any case. */
   expect(path: string): Expectation | "anything";

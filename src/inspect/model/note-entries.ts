@@ -11,7 +11,7 @@ export interface EventPlace {
   readonly parent: string | null;
 }
 
-/** What the entry of an event shows. */
+/** The parts of an event that its entry shows. */
 export type NoteFields = Pick<Entry, "kind" | "title"> &
   Partial<Pick<Entry, "text" | "status">> & { readonly isHighlight?: boolean };
 

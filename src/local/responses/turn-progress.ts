@@ -3,7 +3,7 @@ import type { ApiProblem } from "../api-problem.ts";
 import { ConnectionDroppedError } from "../turn/connection-dropped-error.ts";
 import type { MessageText } from "./events/events.ts";
 
-/** What a running turn reports. */
+/** The reports of a running turn. */
 export interface TurnListener {
   /** Called once, when the first step is known to be possible and before it runs. */
   readonly onBegin?: (() => void | Promise<void>) | undefined;

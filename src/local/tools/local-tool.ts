@@ -82,7 +82,7 @@ export interface LocalToolCall<Args extends object = WireItem> {
 /** One call's items: a single item, or several in order. */
 export type LocalToolOutput = WireItem | readonly WireItem[];
 
-/** What `run` can use. */
+/** The services that `run` can use. */
 export interface LocalToolContext {
   /** Aborts when the client disconnects or the provider closes. */
   readonly signal: AbortSignal;

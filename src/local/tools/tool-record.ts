@@ -54,7 +54,7 @@ export interface FunctionRecord extends LocalToolFunction {
   read(args: WireItem): WireItem | null;
 }
 
-/** What `run` of a built-in kind can use. */
+/** The services that `run` of a built-in kind can use. */
 export interface ToolContext extends LocalToolContext {
   readonly services: Pick<ToolServices, "vectorStores" | "web">;
   /**

@@ -88,7 +88,7 @@ export class ItemBytes {
         .digest();
   }
 
-  /** What precedes the rest of a request: the opening is written with the first item. */
+  /** The opening of a request without items: it is written together with the first item. */
   get #opening(): string {
     return this.#ends.length === 0 ? OPENING : "";
   }

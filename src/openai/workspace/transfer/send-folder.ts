@@ -43,10 +43,10 @@ export async function sendFolder(
     const modes = await packToFile(folder, path, { signal, maxBytes: MAX_FILE_BYTES, progress });
     const file = new File([await openAsBlob(path)], name);
     let digest = "";
-    const hashing = async () => {
+    const computeDigest = async () => {
       if (isReported) digest = await hashArchive(stage, name, file.size);
     };
-    await Promise.all([send(file, () => digest), hashing()]);
+    await Promise.all([send(file, () => digest), computeDigest()]);
     return { modes, bytes: file.size };
   } finally {
     await rm(stage, { recursive: true, force: true });
