@@ -6,11 +6,7 @@ import { type AdapterEvent, publishEvent, type TurnCompleted } from "../events.t
 import type { DelegatedCall, DelegatedCallData, HostedCall, Turn } from "../model-client.ts";
 
 /** Publishes `TurnCompleted`, together with the change of the session's stored conversation. */
-export function publishTurn(
-  evaluation: Evaluation,
-  turn: Turn,
-  numbers: TurnNumbers,
-): void {
+export function publishTurn(evaluation: Evaluation, turn: Turn, numbers: TurnNumbers): void {
   const isHeard = evaluation.session[hearsEvent]("TurnCompleted");
   const completed = isHeard ? [createCompleted(turn, numbers)] : [];
   const kept = toKeptEvents(evaluation.isNested ? null : turn.workspace);

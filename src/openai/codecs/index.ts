@@ -17,8 +17,3 @@ export const defaultCodecs: readonly HostedToolCodec[] = [
   imageGenerationCodec,
   mcpCodec,
 ];
-
-/** Whether a kind's codec is built in, or missing, so that it does the same for the same tool and cannot fail. */
-export function isBuiltIn(codec: HostedToolCodec | undefined): boolean {
-  return codec === undefined || defaultCodecs.includes(codec);
-}

@@ -1,12 +1,12 @@
 import { OutputsOnDemand } from "../../adapter/create-response.ts";
 import type { HostedCall } from "../../adapter/model-client.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
-import { isBuiltIn } from "../codecs/index.ts";
 import { withoutText } from "../codecs/message-text.ts";
 import { mayBeHosted, type ResumePoint, type TurnItems } from "../history/resume-point.ts";
 import { mapTools } from "../response/response.ts";
 import type { WireItem } from "../wire.ts";
 import type { ConversationSettings } from "./conversation-settings.ts";
+import { isBuiltIn } from "./request-base-cache.ts";
 
 /** The items of a conversation that hosted tools read, also after a compaction, and the tools that were offered. */
 export class HostedItems {

@@ -1,8 +1,8 @@
 import type { TurnRequest } from "../../adapter/model-client.ts";
 import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
 import type { AdapterSettings } from "../adapter-settings.ts";
-import type { CodecEnv } from "../codecs/codec.ts";
-import { isBuiltIn } from "../codecs/index.ts";
+import type { CodecEnv, HostedToolCodec } from "../codecs/codec.ts";
+import { defaultCodecs } from "../codecs/index.ts";
 import { collectHeaders, createWireRequest } from "../request/request.ts";
 import { collectToolSecrets, readSecrets } from "../secrets.ts";
 import type { RequestBase } from "./send-request.ts";
@@ -111,6 +111,11 @@ function isSameRequest(
   return (
     isSamePrompt && last.containerId === containerId && last.serverThreshold === serverThreshold
   );
+}
+
+/** Whether a kind's codec is built in, or missing, so that it does the same for the same tool and cannot fail. */
+export function isBuiltIn(codec: HostedToolCodec | undefined): boolean {
+  return codec === undefined || defaultCodecs.includes(codec);
 }
 
 /** Creates the request field that makes the server compact. */
