@@ -69,21 +69,30 @@ async function* iterateBody(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uin
   }
 }
 
-/** Reads a body with events, which cost less than an iterator's promises. */
+/**
+ * Reads a body with events, which cost less than an iterator's promises. An idle connection keeps its last response, with
+ * its listeners, so these release the reader, which may have a large response, when the body ends.
+ */
 function readWithEvents(body: Readable, onChunk: OnChunk): Promise<void> {
   return new Promise<void>((resolve, reject) => {
+    let reader: OnChunk | null = onChunk;
     const fail = (error: unknown) => {
+      reader = null;
       reject(error);
       body.destroy();
     };
-    body.on("error", (error) => reject(explainReset(error)));
-    body.on("end", resolve);
+    body.on("error", (error) => fail(explainReset(error)));
+    body.on("end", () => {
+      reader = null;
+      resolve();
+    });
     body.on("close", () => {
+      reader = null;
       if (!body.readableEnded) reject(new TransportClosedError()); // it was canceled
     });
     body.on("data", (chunk: Uint8Array) => {
       try {
-        const pending = onChunk(chunk);
+        const pending = reader?.(chunk) ?? null;
         if (pending === null) return;
         body.pause();
         pending.then(() => body.resume(), fail);

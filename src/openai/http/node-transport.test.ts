@@ -4,6 +4,8 @@ import { createServer, type Server } from "node:http";
 import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
 import { networkInterfaces } from "node:os";
 import { promisify } from "node:util";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { nodeTransport } from "./node-transport.ts";
 import { forEachChunk, type HttpRequest, readWhole } from "./transport.ts";
@@ -42,6 +44,30 @@ describe("nodeTransport()", () => {
       expect((await readWhole(answer, 100)).length).toBe(2);
     }
     expect(sockets.size).toBe(1);
+  });
+
+  test("an idle connection keeps neither the readers of its responses nor their data", async () => {
+    setFlagsFromString("--expose-gc");
+    const collectGarbage: () => void = runInNewContext("gc");
+    const { port, sockets } = await listen(createServer((_, answer) => answer.end("{}")));
+    const send = nodeTransport();
+    const exchange = async () => {
+      const chunks: Uint8Array[] = [];
+      const answer = await send({ ...request, url: `http://127.0.0.1:${port}/` });
+      await forEachChunk(answer, (chunk) => {
+        chunks.push(chunk);
+        return null;
+      });
+      return [new WeakRef(chunks), new WeakRef(answer)];
+    };
+    const kept = [...(await exchange()), ...(await exchange())];
+    await expect
+      .poll(() => {
+        collectGarbage();
+        return kept.filter((reference) => reference.deref()).length;
+      })
+      .toBe(0);
+    expect([...sockets].filter(({ destroyed }) => !destroyed)).toHaveLength(1);
   });
 
   test("sends requests with alternating paths, queries and hosts to their own URLs", async () => {

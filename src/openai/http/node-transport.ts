@@ -167,11 +167,13 @@ function limitConnecting(
   };
   // Real time: a connection that hangs is independent of the clock. It may have opened while this process was busy.
   const timer = setTimeout(() => setImmediate(expire), Math.min(timeoutMs, MAX_CONNECT_MS));
+  const opened = "encrypted" in socket ? "secureConnect" : "connect";
   const clear = () => {
     isOver = true;
     clearTimeout(timer);
+    socket.off(opened, clear).off("close", clear); // an open connection must not keep its first request
   };
-  socket.once("encrypted" in socket ? "secureConnect" : "connect", clear).once("close", clear);
+  socket.on(opened, clear).on("close", clear);
 }
 
 /**
