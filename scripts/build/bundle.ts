@@ -208,12 +208,16 @@ function getBuiltinModules(): Plugin {
   return {
     name: "builtin-modules",
     renderChunk(code) {
-      const changed = code.replaceAll(statement, (...match) => {
+      const [imports = ""] = IMPORTS.exec(code) ?? []; // not those in texts: `wink init` writes programs
+      const changed = imports.replaceAll(statement, (...match) => {
         const { names = "", name = "" } = match.at(-1) as Record<string, string>;
         const variables = names.replace(/^\* as /, "").replaceAll(" as ", ": ");
         return `const ${variables} = process.getBuiltinModule(${name});`;
       });
-      return { code: changed, map: null };
+      return { code: changed + code.slice(imports.length), map: null };
     },
   };
 }
+
+/** The lines with which a chunk starts: its imports, and comments. */
+const IMPORTS = /^(?:(?:#!|\/\/|import\b).*\n|\n)*/;

@@ -1,6 +1,7 @@
 import type { EvaluationStream } from "../adapter/evaluation-stream.ts";
 import { completeEvaluateOptions } from "../adapter/loop-options.ts";
 import { loadOnce } from "../adapter/on-demand/load-once.ts";
+import "../adapter/on-demand/slices.ts";
 import type { PromptResponse } from "../adapter/prompt-response.ts";
 import type { EvaluateOptions, ProviderAdapter } from "../adapter/provider-adapter.ts";
 import { streamEvaluation } from "../adapter/stream/stream-evaluation.ts";

@@ -4,9 +4,7 @@ import type { ModelClient } from "../model-client.ts";
 import type { PromptResponse } from "../prompt-response.ts";
 import { loadOnce } from "./load-once.ts";
 
-// `Session.open` replays the slices of evaluations, also before the first one.
-import "../resume/earlier-turns.ts";
-import "../turns/trace-slice.ts";
+import "./slices.ts";
 
 /**
  * Runs a prompt: sends it to the model, runs its tool calls, and repeats until the model answers.
