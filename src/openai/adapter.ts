@@ -23,9 +23,7 @@ import { recordRequests } from "./http/record-requests.ts";
 import type { OpenAIContainerWorkspaceSection } from "./workspace/container-workspace-section.ts";
 import type { WorkspaceLoader } from "./workspace/workspace-loader.ts";
 
-// `Session.open` replays the slices of evaluations, also before the first one.
-import "../adapter/resume/earlier-turns.ts";
-import "../adapter/turns/trace-slice.ts";
+// A slice of evaluations, like those of the loop: `Session.open` replays it also before the first one.
 import "./history/resume-point.ts";
 
 /**

@@ -203,7 +203,7 @@ export abstract class Section<Params = never, Needs = Params> {
 
   /**
    * Returns whether the section is always shown in full with the same text and tools, so that a prompt of such sections
-   * is rendered once. A class of yours may depend on anything, so it need not override this. Not for applications.
+   * is rendered once. Your own class may depend on anything, so it need not override this. Not for applications.
    */
   [rendersAlike](): boolean {
     return false;
