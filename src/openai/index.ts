@@ -86,6 +86,7 @@ export { type CompactionState, compactionSlice } from "./compaction/compaction-s
 
 export type { CodeContainer, CodecEnv, HostedToolCodec, JsonType } from "./codecs/codec.ts";
 export { defaultCodecs } from "./codecs/index.ts";
+export type { MessageText } from "./codecs/message-text.ts";
 export type { WireItem, WireTool } from "./wire.ts";
 
 // Errors

@@ -56,8 +56,7 @@ export const codeInterpreterCodec: HostedToolCodec<CodeInterpreterConfig, CodeIn
     return createCodeResult(calls, readMessageText(items));
   },
 
-  calls(items, tool) {
-    const words = readMessageText(items);
+  calls(items, tool, words = readMessageText(items)) {
     return filterByType(items, "code_interpreter_call").map((item) => {
       const call = parseCodeCall(item);
       const { containerId, exitCode } = call;

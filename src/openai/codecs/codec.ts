@@ -2,6 +2,7 @@ import type { DelegatedCall, HostedCall } from "../../adapter/model-client.ts";
 import type { AutoContainerConfig, ContainerOptions } from "../../tools/hosted/code-interpreter.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import type { WireItem, WireTool } from "../wire.ts";
+import type { MessageText } from "./message-text.ts";
 
 /** The request's context for a codec. */
 export interface CodecEnv {
@@ -38,11 +39,12 @@ export interface HostedToolCodec<Config extends object = object, Output = unknow
   /**
    * The calls that the provider ran, in order. @default one call per item whose type is the
    * serialized `type`, or begins with it, such as `"dice_call"` for `"dice"`, if `parseOutput`
-   * returns an output for it
+   * returns an output for it. `message` is the text of `items` with its citations, which all codecs share.
    */
   calls?(
     items: readonly WireItem[],
     tool: HostedTool<Config, Output>,
+    message?: MessageText,
   ): readonly HostedCall<Output>[];
   /** The `tool_choice` that forces the model to use the tool. @default the serialized `type` */
   toolChoice?(tool: HostedTool<Config, Output>): object;

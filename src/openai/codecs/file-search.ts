@@ -46,8 +46,7 @@ export const fileSearchCodec: HostedToolCodec<FileSearchConfig, FileSearchResult
     return calls.length > 0 ? createFileSearchResult(calls, readMessageText(items)) : null;
   },
 
-  calls(items, tool) {
-    const words = readMessageText(items);
+  calls(items, tool, words = readMessageText(items)) {
     return filterByType(items, "file_search_call").map((item) => {
       const queries = readStrings(item, "queries");
       const failed = hasFailed(readString(item, "status"));

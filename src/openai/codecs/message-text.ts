@@ -5,7 +5,9 @@ import type { WireItem } from "../wire.ts";
 
 /** The model's text and its citations. */
 export interface MessageText {
+  /** The text of all messages. */
   readonly text: string;
+  /** The citations in the text, in order. */
   readonly citations: readonly Citation[];
 }
 

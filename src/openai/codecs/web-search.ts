@@ -61,11 +61,11 @@ export const webSearchCodec: HostedToolCodec<WebSearchConfig, WebSearchResult> =
 
   parseOutput(items) {
     const calls = filterByType(items, "web_search_call");
-    return calls.length > 0 ? createSearchResult(calls, readPageCitations(items)) : null;
+    return calls.length > 0 ? createSearchResult(calls, selectPages(readMessageText(items))) : null;
   },
 
-  calls(items, tool) {
-    const words = readPageCitations(items);
+  calls(items, tool, message = readMessageText(items)) {
+    const words = selectPages(message);
     return filterByType(items, "web_search_call").map((item) => {
       const call = parseSearch(item);
       const failed = hasFailed(call.status);
@@ -96,8 +96,7 @@ function toWireLocation({ countryCode, city, region, timezone }: GeoHint) {
 }
 
 /** Keeps only URL citations; the others do not come from web search. */
-function readPageCitations(items: readonly WireItem[]): MessageText {
-  const { text, citations } = readMessageText(items);
+function selectPages({ text, citations }: MessageText): MessageText {
   return { text, citations: citations.filter(({ type }) => type === "url") };
 }
 

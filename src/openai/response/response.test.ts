@@ -131,6 +131,36 @@ test("a codec that throws for the whole conversation fails in phase parse and re
   expect(error).toMatchObject({ phase: "parse", partial: { text: "Said.", turns: 1 } });
 });
 
+test("a codec's calls receive the text and citations of the answer", async () => {
+  const cited = { type: "url_citation", url: "https://owls.example", title: "Owls" };
+  const codec: HostedToolCodec = {
+    kind: "echo",
+    serialize: () => ({ type: "web_search" }),
+    calls: (items, { name, kind }, words) => [
+      {
+        name,
+        kind,
+        callId: "1",
+        params: {},
+        output: words,
+        success: true,
+        message: "OK",
+        raw: items,
+      },
+    ],
+    parseOutput: () => null,
+  };
+  const tool = new HostedTool({ kind: "echo", name: "echo", description: "Echoes.", config: {} });
+  const answer = message("Owls hunt.", [{ ...cited, start_index: 0, end_index: 4 }]);
+  const { response } = await runScript([[answer], [answer]], {
+    prompt: createTaskPrompt({ hostedTools: [tool, webSearchTool()] }),
+    adapter: { hostedToolCodecs: [codec] },
+  });
+  const [call] = response?.hostedCalls ?? [];
+  const citations = [{ type: "url", span: [0, 4], url: "https://owls.example", title: "Owls" }];
+  expect(call?.output).toEqual({ text: "Owls hunt.", citations });
+});
+
 test("calls are published in the order of their items, not of the tools", async () => {
   const { bus } = await runScript(
     [

@@ -14,7 +14,7 @@ import { redact, redactText } from "../../base/redact.ts";
 import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import type { Codecs, HostedToolCodec } from "../codecs/codec.ts";
-import { findRefusal, readMessageText } from "../codecs/message-text.ts";
+import { findRefusal, type MessageText, readMessageText } from "../codecs/message-text.ts";
 import { fromResponseError } from "../errors/from-request-error.ts";
 import { hideEncryptedContent } from "../history/item-bytes.ts";
 import { readUsage } from "../http/json-response.ts";
@@ -40,13 +40,14 @@ export function readResponse(
   const { requestId } = options;
   const response = checkResponse(value, options);
   const items = readItems(response, options);
-  const { text, citations } = readMessageText(items);
+  const words = readMessageText(items);
+  const { text, citations } = words;
   const refusal = findRefusal(items);
   const toolCalls = findToolCalls(items);
   const turn: Turn = {
     text: text === "" && refusal !== null ? refusal : text,
     toolCalls,
-    ...readHostedCalls(items, options),
+    ...readHostedCalls(items, options, words),
     citations,
     usage: readUsage(response),
     finishReason: toFinishReason(response, { isRefused: refusal !== null, toolCalls }),
@@ -72,13 +73,14 @@ export function readResponse(
 export function readHostedCalls(
   items: readonly WireItem[],
   options: Pick<ReadOptions, "rendered" | "codecs" | "getEntries">,
+  message: MessageText = readMessageText(items),
 ): {
   readonly hostedCalls: readonly HostedCall[];
   readonly delegatedCalls: readonly DelegatedCall[];
 } {
   const hostedCalls = mapTools(options, (codec, tool) =>
     codec.calls
-      ? codec.calls(items, tool)
+      ? codec.calls(items, tool, message)
       : readDefaultCalls(codec, tool, items, options.getEntries),
   );
   const delegatedCalls = mapTools(options, (codec, tool) => readDelegatedCalls(codec, tool, items));
@@ -148,13 +150,16 @@ function checkResponse(value: unknown, options: ReadOptions): WireItem {
 
 function readItems(response: WireItem, options: ReadOptions): readonly WireItem[] {
   const { output } = response;
-  if (Array.isArray(output))
-    return output.filter((item) => isItem(item, options)).map(hideEncryptedContent);
-  throw createUnusableError(
-    `The response's output is ${quoteValue(output)}, not an array`,
-    options,
-    response,
-  );
+  if (!Array.isArray(output)) {
+    throw createUnusableError(
+      `The response's output is ${quoteValue(output)}, not an array`,
+      options,
+      response,
+    );
+  }
+  const items: WireItem[] = [];
+  for (const item of output) if (isItem(item, options)) items.push(hideEncryptedContent(item));
+  return items;
 }
 
 /** Filters out values that are not objects. Throws for an item too deep to send back. */
