@@ -31,14 +31,14 @@ const STEADY_METRICS: readonly SteadyMetric[] = [
  * processes, so that it neither collects the garbage of another scenario nor depends on which others are measured.
  */
 export async function measureSteady(measurement: Measurement): Promise<void> {
-  const { wants, extent } = measurement;
+  const { wants } = measurement;
   for (const metric of STEADY_METRICS) {
     if (!wants(metric) && !(metric === "concurrent" && wants("throughput"))) continue;
-    for (let count = 0; count < extent.processes; count++) await measureMetric(measurement, metric);
+    await measureMetric(measurement, metric);
   }
 }
 
-/** Starts a process of each client, warms it up, and runs the rounds. */
+/** Starts a process of each client, warms all of them up, and runs the rounds. */
 async function measureMetric(
   { clients, extent, samples, origin }: Measurement,
   metric: SteadyMetric,
@@ -48,10 +48,10 @@ async function measureMetric(
   const processes: ClientProcess[] = [];
   for (const client of clients) {
     if (client.skips.includes(metric)) continue;
-    const started = stack.use(await ClientProcess.start(client, origin));
-    await started.measure({ ...batch, cpuMs: extent.warmMs });
-    processes.push(started);
+    processes.push(stack.use(await ClientProcess.start(client, origin)));
   }
+  // At the same time: a warm-up lasts until it has used its CPU time, also on a busy machine.
+  await Promise.all(processes.map((one) => one.measure({ ...batch, cpuMs: extent.warmMs })));
   for (let round = 0; round < extent.rounds; round++) {
     for (const running of rotate(processes, round)) {
       const cost = await running.measure({ ...batch, cpuMs: extent.batchMs });
