@@ -108,7 +108,8 @@ describe("a client that does not read", () => {
     client.socket.on("pong", () => {
       pongs += 1;
     });
-    for (let sent = 0; sent < messages; sent++) client.send(`{"type":"${"x".repeat(500)}"}`);
+    // 40 MB: the buffers of the system hold up to 10 MB for the two sockets.
+    for (let sent = 0; sent < messages; sent++) client.send(`{"type":"${"x".repeat(2_000)}"}`);
     for (let sent = 0; sent < pings; sent++) client.socket.ping();
     await waitUntilStable(() => client.socket.bufferedAmount);
     expect(client.socket.bufferedAmount).toBeGreaterThan(0);

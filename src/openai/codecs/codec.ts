@@ -37,9 +37,9 @@ export interface HostedToolCodec<Config extends object = object, Output = unknow
   /** Headers of every request that offers the tool, with names in lower case. @default none */
   headers?(tool: HostedTool<Config, Output>): Readonly<Record<string, string>>;
   /**
-   * The calls that the provider ran, in order. @default one call per item whose type is the
-   * serialized `type`, or begins with it, such as `"dice_call"` for `"dice"`, if `parseOutput`
-   * returns an output for it. `message` is the text of `items` with its citations, which all codecs share.
+   * The calls that the provider ran, in order. `message` is the text of `items` with its citations, which all codecs
+   * share. @default one call per item whose type is the serialized `type`, or begins with it, such as `"dice_call"`
+   * for `"dice"`, if `parseOutput` returns an output for it
    */
   calls?(
     items: readonly WireItem[],
