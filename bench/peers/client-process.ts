@@ -13,6 +13,8 @@ export interface Batch {
   readonly cpuMs?: number;
   /** The smallest number of runs. @default 1 */
   readonly minRuns?: number;
+  /** The smallest number of model requests. @default 0 */
+  readonly minRequests?: number;
   /** Runs at the same time. @default 1 */
   readonly concurrency?: number;
   /** Also measures the steps 10 to 60 of the first run, and its last 50. @default false */

@@ -1,19 +1,22 @@
+import type { Batch } from "./client-process.ts";
+
 /** How much is measured. */
 export interface Extent {
   /** Rounds of the metrics of warm processes. */
   readonly rounds: number;
   /** The CPU time of a batch. */
   readonly batchMs: number;
-  /**
-   * The CPU time before the first round. The engine compiles code that runs once per evaluation for the last time after about
-   * 10,000 evaluations, which takes up to 1.5 s of the first 5 s.
-   */
-  readonly warmMs: number;
+  /** How long a process warms up before the first round. */
+  readonly warmUp: Pick<Batch, "minRequests" | "cpuMs">;
   /** Rounds of the metrics that need a new process for each value. */
   readonly coldRounds: number;
 }
 
-const warm = { batchMs: 50, warmMs: 6_000 };
+/**
+ * After about 10,000 requests, the engine compiles all functions that run once per request, for the last time. The cost of a
+ * request settles after that.
+ */
+const warm = { batchMs: 50, warmUp: { minRequests: 25_000 } };
 
 /** For the report, and so for the recorded ratios. */
 export const fullExtent: Extent = { ...warm, rounds: 24, coldRounds: 7 };
@@ -25,7 +28,7 @@ export const shortExtent: Extent = { ...warm, rounds: 12, coldRounds: 3 };
 export const peerExtent: Extent = {
   rounds: 5,
   batchMs: 50,
-  warmMs: 3_000,
+  warmUp: { cpuMs: 3_000 },
   coldRounds: 2,
 };
 
@@ -33,6 +36,6 @@ export const peerExtent: Extent = {
 export const quickExtent: Extent = {
   rounds: 6,
   batchMs: 50,
-  warmMs: 400,
+  warmUp: { cpuMs: 400 },
   coldRounds: 1,
 };

@@ -50,8 +50,8 @@ async function measureMetric(
     if (client.skips.includes(metric)) continue;
     processes.push(stack.use(await ClientProcess.start(client, origin)));
   }
-  // At the same time: a warm-up lasts until it has used its CPU time, also on a busy machine.
-  await Promise.all(processes.map((one) => one.measure({ ...batch, cpuMs: extent.warmMs })));
+  // At the same time: neither the number of requests nor the CPU time depends on how busy the machine is.
+  await Promise.all(processes.map((one) => one.measure({ ...batch, ...extent.warmUp })));
   for (let round = 0; round < extent.rounds; round++) {
     for (const running of rotate(processes, round)) {
       const cost = await running.measure({ ...batch, cpuMs: extent.batchMs });

@@ -2,7 +2,7 @@
 //
 //   node worker.mjs '{ "name", "folder", "delivery"?, "origin" }'
 //   -> 'ready'                                                  once
-//   <- { scenario, cpuMs, minRuns, concurrency, isMarked }      a batch
+//   <- { scenario, cpuMs, minRuns, minRequests, concurrency, isMarked }      a batch
 //   -> { cpuUs, wallUs, maxRssMb, earlyUs, lateUs }             its cost; times are per model request
 //   -> { error }                                                or what went wrong: a wrong text, a wrong number of calls
 import { pathToFileURL } from 'node:url';
@@ -38,7 +38,7 @@ async function runOnce(scenario) {
   if (scenario.tools === 'hosted' && citations !== texts.CITATIONS) throw new Error(`${label}: ${citations} citations`);
 }
 
-async function measure({ scenario: key, cpuMs = 0, minRuns = 1, concurrency = 1, isMarked = false }) {
+async function measure({ scenario: key, cpuMs = 0, minRuns = 1, minRequests = 0, concurrency = 1, isMarked = false }) {
   const scenario = texts.SCENARIOS[key];
   // No forced garbage collection: it discards optimized code, and makes every client look 1.5 to 2 times slower.
   calls = 0;
@@ -46,12 +46,14 @@ async function measure({ scenario: key, cpuMs = 0, minRuns = 1, concurrency = 1,
   marks = isMarked ? [10, 60, scenario.calls - 50, scenario.calls] : [];
   const before = readClocks();
   let runs = 0;
-  do {
+  for (;;) {
     if (concurrency === 1) await runOnce(scenario);
     else await Promise.all(Array.from({ length: concurrency }, () => runOnce(scenario)));
     runs += concurrency;
     marks = []; // only the first run is marked
-  } while (runs < minRuns * concurrency || readClocks().cpuUs - before.cpuUs < cpuMs * 1000);
+    const isEnough = runs >= minRuns * concurrency && runs * scenario.steps >= minRequests;
+    if (isEnough && readClocks().cpuUs - before.cpuUs >= cpuMs * 1000) break;
+  }
   const after = readClocks();
   if (calls !== scenario.calls * runs) throw new Error(`${name}, ${key}: ${calls} tool calls, expected ${scenario.calls * runs}`);
   const steps = runs * scenario.steps;
