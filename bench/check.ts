@@ -1,6 +1,6 @@
 /**
  * Compares the guarded rows of the report with the recorded ratios: `npm run bench:check`. It fails on a row that is more than
- * 15 % worse. With `--short`, for CI, it takes about three minutes on an idle machine and fails at 30 %, if that is so in the best of
+ * 15 % worse. With `--short`, for CI, it takes about 1.5 minutes on an idle machine and fails at 30 %, if that is so in the best of
  * three attempts and again in a retry.
  */
 import { readFileSync } from "node:fs";
