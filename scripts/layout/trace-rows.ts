@@ -16,7 +16,7 @@ export interface Trace {
  * decision 78, workspaces report their progress since decision 82, and costs and requests are counted since
  * decision 88.
  */
-export const TRACE_TARGETS = { openai: 114, claude: 95 } as const;
+export const TRACE_TARGETS = { openai: 115, claude: 95 } as const;
 
 /** True if the Claude Agent SDK is installed, which a trace on Claude needs. */
 export function hasClaudeSdk(): boolean {

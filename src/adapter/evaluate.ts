@@ -21,6 +21,7 @@ import { Guard } from "./guard.ts";
 import {
   type LoopOptions,
   type LoopSettings,
+  lockPlace,
   resolveLoopSettings,
   wrapOptionError,
 } from "./loop-options.ts";
@@ -82,7 +83,11 @@ async function runExclusive<Output>(run: EvaluationRun<Output>): Promise<PromptR
         isNested || !stored
           ? withSections(run, (sections) => runEvaluation(run, { isNested, sections }, null))
           : runClaimed(run, stored),
-      { signal: guard.abortSignal, parentScope: settings[parentScope] },
+      {
+        signal: guard.abortSignal,
+        parentScope: settings[parentScope],
+        place: settings[lockPlace],
+      },
     );
   } catch (error) {
     throw guard.toEvaluationError(error);

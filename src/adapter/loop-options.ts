@@ -14,6 +14,7 @@ import { type Logger, silentLogger } from "../base/logger.ts";
 import { checkInput, type InputPart } from "../prompt/input.ts";
 import { Prompt } from "../prompt/prompt.ts";
 import { Session } from "../session/session.ts";
+import type { LockPlace } from "../session/session-lock.ts";
 import { ResourceRegistry } from "../tools/resources.ts";
 import type { ModelClient } from "./model-client.ts";
 import { type NestedOptions, parentScope } from "./nested-adapter.ts";
@@ -28,6 +29,9 @@ import {
 import { streamFeed } from "./turn-observer.ts";
 
 const refuse = InvalidOptionError.at((name) => `evaluate(${name})`);
+
+/** Key of the option that holds the evaluation's place in the session's queue, if it was taken before. */
+export const lockPlace = Symbol("lockPlace");
 
 /** Options of {@link evaluate}, from the caller and from the adapter. */
 export interface LoopOptions extends NestedOptions {
@@ -44,6 +48,8 @@ export interface LoopOptions extends NestedOptions {
   readonly random?: (() => number) | undefined;
   /** Receives log messages. @default logs nothing */
   readonly logger?: Logger | undefined;
+  /** The evaluation's place in the session's queue. @default it takes one when it starts */
+  readonly [lockPlace]?: LockPlace | null | undefined;
 }
 
 const evaluateKeys: KnownKeys<EvaluateOptions> = {
@@ -75,6 +81,7 @@ const loopKeys: KnownKeys<LoopOptions> = {
   [streamFeed]: true,
   [onBarrier]: true,
   [maxThrottleWaitMs]: true,
+  [lockPlace]: true,
 };
 
 /** {@link LoopOptions} with all defaults filled in. */

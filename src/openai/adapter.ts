@@ -2,6 +2,7 @@ import type { EvaluationStream } from "../adapter/evaluation-stream.ts";
 import { completeEvaluateOptions } from "../adapter/loop-options.ts";
 import { loadOnce } from "../adapter/on-demand/load-once.ts";
 import "../adapter/on-demand/slices.ts";
+import { startWhenLoaded } from "../adapter/on-demand/start-when-loaded.ts";
 import type { PromptResponse } from "../adapter/prompt-response.ts";
 import type { EvaluateOptions, ProviderAdapter } from "../adapter/provider-adapter.ts";
 import { streamEvaluation } from "../adapter/stream/stream-evaluation.ts";
@@ -80,17 +81,18 @@ export class OpenAIAdapter implements ProviderAdapter {
     const lastRequest = this.#lastRequest;
     const own = { client, egress, lastRequest, prompt, session, continues };
     const settings = { ...this.#settings, ...limit, ...own };
-    const held = sections[0]?.files.hold(clock);
-    try {
-      const [{ evaluate }, { Conversation }] = await importEvaluation();
-      const workspaces = sections.length > 0 ? await Promise.all(sections.map(loadWorkspace)) : [];
-      const conversation = new Conversation(settings, workspaces);
-      return await evaluate(prompt, conversation, {
-        ...given,
-        toolChoice: given.toolChoice ?? this.#settings.toolChoice,
+    const start = ({ evaluate, Conversation, workspaces }: EvaluationCode, chosen: typeof given) =>
+      evaluate(prompt, new Conversation(settings, workspaces), {
+        ...chosen,
+        toolChoice: chosen.toolChoice ?? this.#settings.toolChoice,
         ...{ throttle, clock, logger, random },
         adapter: this,
       });
+    const held = sections[0]?.files.hold(clock);
+    try {
+      const code = findCode(sections);
+      if (code) return await start(code, given);
+      return await startWhenLoaded(prompt, given, { load: () => loadCode(sections), start });
     } finally {
       held?.[Symbol.dispose]();
     }
@@ -128,9 +130,35 @@ export class OpenAIAdapter implements ProviderAdapter {
 }
 
 /** Many processes that import this library run no evaluation (decision 98). */
-const importEvaluation = loadOnce(() =>
-  Promise.all([import("../adapter/evaluate.ts"), import("./conversation/conversation.ts")]),
-);
+const loop = loadOnce(async () => {
+  const modules = [
+    import("../adapter/evaluate.ts"),
+    import("./conversation/conversation.ts"),
+  ] as const;
+  const [{ evaluate }, { Conversation }] = await Promise.all(modules);
+  return { evaluate, Conversation };
+});
+
+/** What runs an evaluation. */
+interface EvaluationCode
+  extends Pick<typeof import("../adapter/evaluate.ts"), "evaluate">,
+    Pick<typeof import("./conversation/conversation.ts"), "Conversation"> {
+  readonly workspaces: readonly PromptWorkspace[];
+}
+
+/** Returns what runs an evaluation, or `null` if a part of it is not loaded. */
+function findCode(sections: readonly FoundWorkspace[]): EvaluationCode | null {
+  const workspaces = sections.flatMap(({ path, files: { workspace } }) =>
+    workspace ? [{ path, workspace }] : [],
+  );
+  const isLoaded = workspaces.length === sections.length;
+  return loop.value && isLoaded ? { ...loop.value, workspaces } : null;
+}
+
+async function loadCode(sections: readonly FoundWorkspace[]): Promise<EvaluationCode> {
+  const [code, ...workspaces] = await Promise.all([loop.load(), ...sections.map(loadWorkspace)]);
+  return { ...code, workspaces };
+}
 
 /** A section of a prompt with a workspace. */
 interface FoundWorkspace {

@@ -123,8 +123,10 @@ export function isSharedWithAll(type: string): boolean {
 
 /** Returns whether a subscriber other than `own` may receive events of this type. */
 export function hasOtherSubscribers(bus: EventBus, type: string, own: EventHandler): boolean {
-  if (bus instanceof InProcessEventBus) return bus[reachesOthers](type, own);
-  return bus.hears?.(type) ?? true;
+  if (!(bus instanceof InProcessEventBus)) return bus.hears?.(type) ?? true;
+  const { publish, hears } = InProcessEventBus.prototype;
+  if (bus.publish === publish) return bus[reachesOthers](type, own);
+  return bus.hears === hears || bus.hears(type); // its own publish() may forward the event
 }
 
 /** Returns whether publishing an event of this type does anything but call `own`. */

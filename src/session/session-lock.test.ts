@@ -50,6 +50,56 @@ describe("SessionLock.runExclusive()", () => {
   });
 });
 
+describe("SessionLock.reserve()", () => {
+  test("takes a place before work that is started later", async () => {
+    const lock = new SessionLock();
+    const log: string[] = [];
+    const place = lock.reserve(undefined);
+    const later = lock.runExclusive(async () => void log.push("later"));
+    await waitForCallbacks();
+    await lock.runExclusive(async () => void log.push("reserved"), { place });
+    await later;
+    place.release();
+    expect(log).toEqual(["reserved", "later"]);
+  });
+
+  test("is released unused, also after an abort, without letting others pass too early", async () => {
+    const lock = new SessionLock();
+    const controller = new AbortController();
+    const gate = Promise.withResolvers<void>();
+    const first = lock.runExclusive(() => gate.promise);
+    const place = lock.reserve(undefined);
+    const log: string[] = [];
+    const last = lock.runExclusive(async () => void log.push("last"));
+    const aborted = lock.runExclusive(async () => {}, { place, signal: controller.signal });
+    controller.abort(new Error("too late"));
+    await expect(aborted).rejects.toThrow("too late");
+    place.release();
+    await waitForCallbacks();
+    expect(log).toEqual([]);
+    gate.resolve();
+    await Promise.all([first, last]);
+    expect(log).toEqual(["last"]);
+  });
+
+  test("in a handler, keeps the handler's scope open until the work has ended", async () => {
+    const lock = new SessionLock();
+    const log: string[] = [];
+    await lock.runExclusive(async () => {
+      await lock.runNested(async () => {
+        const place = lock.reserve(undefined);
+        void waitForCallbacks()
+          .then(() =>
+            lock.runExclusive(async (isNested) => void log.push(`nested: ${isNested}`), { place }),
+          )
+          .finally(() => place.release());
+      }, signal);
+      log.push("turn ends");
+    });
+    expect(log).toEqual(["nested: true", "turn ends"]);
+  });
+});
+
 describe("SessionLock.runExclusive() inside a handler", () => {
   test("runs without waiting for the outer evaluation", async () => {
     const lock = new SessionLock();

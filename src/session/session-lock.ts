@@ -14,6 +14,8 @@ export interface LockOptions {
   readonly signal?: AbortSignal | undefined;
   /** The enclosing scope, for runtimes that cannot detect it. */
   readonly parentScope?: Scope | undefined;
+  /** A place that {@link SessionLock.reserve} has returned. @default a new place, after all others */
+  readonly place?: LockPlace | null | undefined;
 }
 
 /**
@@ -41,14 +43,22 @@ export class SessionLock {
     work: (isNested: boolean) => Promise<Result>,
     options: LockOptions = {},
   ): Promise<Result> {
-    const around = options.parentScope instanceof Queue ? options.parentScope : this.#findCurrent();
-    const queue = around?.open ? around : this.#root;
-    const leave = await queue.enter(options.signal);
+    const { signal, parentScope, place } = options;
+    const queue = place?.queue ?? this.#findQueue(parentScope);
+    const leave = await (place ?? queue).enter(signal);
     try {
       return await this.#runIn(BETWEEN_HANDLERS, () => work(queue !== this.#root));
     } finally {
       leave();
     }
+  }
+
+  /**
+   * Takes the next place for work that cannot start yet, for example because its code is still imported. Pass it to
+   * `runExclusive`, and release it afterwards in any case.
+   */
+  reserve(parentScope: Scope | undefined): LockPlace {
+    return new LockPlace(this.#findQueue(parentScope));
   }
 
   /**
@@ -65,6 +75,12 @@ export class SessionLock {
       scope.open = false;
       if (!scope.isIdle) await raceAbort(scope.waitUntilIdle(), signal).catch(() => {}); // `work` reports an abort
     }
+  }
+
+  /** Returns the queue for work that the current code starts. */
+  #findQueue(parentScope: Scope | undefined): Queue {
+    const around = parentScope instanceof Queue ? parentScope : this.#findCurrent();
+    return around?.open ? around : this.#root;
   }
 
   /** Returns the queue of this lock in which the current code runs. */
@@ -135,6 +151,30 @@ class Queue implements Scope {
 
   async waitUntilIdle(): Promise<void> {
     await this.#last;
+  }
+}
+
+/** A place in a queue, which was taken before its work could start. */
+export class LockPlace {
+  readonly queue: Queue;
+  readonly #entered: Promise<() => void>;
+  #isUsed = false;
+
+  constructor(queue: Queue) {
+    this.queue = queue;
+    this.#entered = queue.enter(undefined);
+  }
+
+  /** Waits for all earlier entrants. Call the returned function to admit the next one. */
+  async enter(signal: AbortSignal | undefined): Promise<() => void> {
+    const leave = await raceAbort(this.#entered, signal);
+    this.#isUsed = true;
+    return leave;
+  }
+
+  /** Admits the next entrant if the place was not used. */
+  release(): void {
+    if (!this.#isUsed) void this.#entered.then((leave) => leave());
   }
 }
 

@@ -3,6 +3,7 @@ import type { LoopOptions } from "../loop-options.ts";
 import type { ModelClient } from "../model-client.ts";
 import type { PromptResponse } from "../prompt-response.ts";
 import { loadOnce } from "./load-once.ts";
+import { startWhenLoaded } from "./start-when-loaded.ts";
 
 import "./slices.ts";
 
@@ -15,9 +16,12 @@ export async function evaluate<Output>(
   client: ModelClient,
   options: LoopOptions,
 ): Promise<PromptResponse<Output>> {
-  const { evaluate: run } = await importEvaluate();
-  return await run(prompt, client, options);
+  if (loop.value) return await loop.value.evaluate(prompt, client, options);
+  return await startWhenLoaded(prompt, options, {
+    load: loop.load,
+    start: (code, given) => code.evaluate(prompt, client, given),
+  });
 }
 
 /** Many processes that import this library run no evaluation (decision 98). */
-const importEvaluate = loadOnce(() => import("../evaluate.ts"));
+const loop = loadOnce(() => import("../evaluate.ts"));

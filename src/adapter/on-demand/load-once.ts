@@ -1,11 +1,31 @@
-/** Returns a function that calls `load` and shares its promise. After a failure, the next call loads again. */
-export function loadOnce<Value>(load: () => Promise<Value>): () => Promise<Value> {
+/** Something that is loaded when it is first used. */
+export interface OnDemand<Value> {
+  /** The value; `null` until it is loaded. */
+  readonly value: Value | null;
+  /** Loads the value once. After a failure, the next call loads again. */
+  load(): Promise<Value>;
+}
+
+/** Calls `load` for the first caller, and shares its promise with the others. */
+export function loadOnce<Value>(load: () => Promise<Value>): OnDemand<Value> {
+  let value: Value | null = null;
   let loading: Promise<Value> | null = null;
-  return () => {
-    loading ??= load().catch((error: unknown) => {
+  const loadValue = async () => {
+    try {
+      value = await load();
+      return value;
+    } catch (error) {
       loading = null;
       throw error;
-    });
-    return loading;
+    }
+  };
+  return {
+    get value() {
+      return value;
+    },
+    load() {
+      loading ??= loadValue();
+      return loading;
+    },
   };
 }

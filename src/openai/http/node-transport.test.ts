@@ -119,6 +119,29 @@ describe("nodeTransport()", () => {
     expect(sockets.size).toBe(2);
   });
 
+  test("rejects a response that switches protocols, which has no body", async () => {
+    const head = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n";
+    const { port } = await listen(createTcpServer((socket) => void socket.write(head)));
+    const sent = nodeTransport()({ ...request, url: `http://127.0.0.1:${port}/` });
+    await expect(sent).rejects.toMatchObject({ name: "ConnectionClosed", code: "ECONNRESET" });
+  });
+
+  test("gives a reused connection the whole timeout, also if it equals the limit of idle connections", async () => {
+    let count = 0;
+    const server = createServer((_, answer) => {
+      count += 1;
+      setTimeout(() => answer.end("{}"), count === 1 ? 0 : 1_300);
+    });
+    server.keepAliveTimeout = 2_000; // Node then keeps an idle connection for 1 s
+    const { port, sockets } = await listen(server);
+    const send = nodeTransport();
+    for (let sent = 0; sent < 2; sent++) {
+      const own = { ...request, url: `http://127.0.0.1:${port}/`, timeoutMs: 30_000 };
+      expect((await readWhole(await send(own), 100)).length).toBe(2);
+    }
+    expect(sockets.size).toBe(1);
+  });
+
   test("times out if the server accepts a connection and never encrypts it", async () => {
     const { port } = await listen(createTcpServer(() => {}));
     const sent = nodeTransport()({ ...request, url: `https://127.0.0.1:${port}/`, timeoutMs: 50 });

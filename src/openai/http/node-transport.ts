@@ -1,7 +1,7 @@
 import type { ClientRequest, Agent as HttpAgent, IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { findBuiltinModule } from "../../base/call-fence.ts";
-import { TransportTimeoutError } from "../errors/transport-errors.ts";
+import { TransportClosedError, TransportTimeoutError } from "../errors/transport-errors.ts";
 import { explainReset, NodeResponse, waitsForReader } from "./node-response.ts";
 import {
   type EncodedForm,
@@ -140,12 +140,15 @@ function followExchange(
   sent.on("socket", (socket) => {
     socket.on("timeout", onTimeout);
     if (socket.connecting) limitConnecting(socket, { timeoutMs, fail });
+    // Node sets it, unless it is also the agent's timeout for idle connections, which servers shorten.
+    else if (socket.timeout !== timeoutMs) socket.setTimeout(timeoutMs);
   });
   sent.on("error", (error) => reject(explainReset(error)));
   sent.on("close", () => {
     isClosed = true;
     signal?.removeEventListener("abort", onAbort);
     sent.socket?.off("timeout", onTimeout);
+    if (!answer) reject(new TransportClosedError()); // there may have been no error either, as after status 101
   });
   sent.on("response", (message) => {
     answer = message;

@@ -50,9 +50,17 @@ export class WorkspaceLoader {
     return this.#workspace?.syncedDir ?? null;
   }
 
-  /** Returns the workspace, which is created on the first call. */
+  /** The workspace; `null` until it is created. */
+  get workspace(): ContainerWorkspace | null {
+    return this.#workspace;
+  }
+
+  /** Returns the workspace, which is created on the first call. After a failure, the next call tries again. */
   load(): Promise<ContainerWorkspace> {
-    this.#loading ??= this.#create();
+    this.#loading ??= this.#create().catch((error: unknown) => {
+      this.#loading = null;
+      throw error;
+    });
     return this.#loading;
   }
 
